@@ -1,0 +1,313 @@
+"""The configuration: one pydantic model for ``config/config.yaml`` and the dataset files.
+
+``config/config.yaml`` names a dataset; a dataset block is one file, taken whole and never merged
+with another's, so that a forgotten key cannot make one dataset be scored against another's gold.
+Unknown keys fail with the nearest known one.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from cxrqba.errors import UserError, nearest
+
+
+class Block(BaseModel):
+    """Base of all configuration blocks: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MimicSource(Block):
+    """MIMIC-CXR 2.1.0 reports and MIMIC-CXR-JPG 2.1.0 images and tables."""
+
+    kind: Literal["mimic"] = "mimic"
+    reports: str = Field(description="folder with cxr-study-list.csv.gz and files/ or the reports zip")
+    tables: str = Field(description="folder with the mimic-cxr-2.0.0-{metadata,split}.csv.gz tables")
+    images: str | None = Field(
+        None, description="folder with files/pNN/... of JPG, PNG or DICOM images; null: no images"
+    )
+
+
+class OpeniSource(Block):
+    """Open-i (Indiana University) reports in XML."""
+
+    kind: Literal["openi"] = "openi"
+    reports: str = Field(description="folder with ecgen-radiology/*.xml, or the .tgz of it")
+    images: str | None = Field(None, description="folder with CXR*.png images; null: no images")
+
+
+class TableSource(Block):
+    """One table of one's own reports: CSV, TSV, JSONL or parquet."""
+
+    kind: Literal["table"] = "table"
+    reports: str = Field(description="the table; its ending tells the format")
+    columns: dict[str, str] = Field(
+        description="our name -> column of the table; study_id and report are required, "
+        "patient_id, study_date, split, image (a path; several joined by |) and view are optional"
+    )
+    encoding: str = Field("utf-8", description="encoding of a CSV, TSV or JSONL table")
+    images: str | None = Field(None, description="folder the image paths are relative to")
+
+
+class TextSource(Block):
+    """A folder of .txt reports; the file name without .txt is the study id."""
+
+    kind: Literal["text"] = "text"
+    reports: str = Field(description="the folder")
+    encoding: str = Field("utf-8", description="encoding of the files")
+    images: str | None = Field(
+        None, description="folder with one sub-folder, or <study id>*.png|jpg|dcm files, a study"
+    )
+
+
+class ImageSource(Block):
+    """Images without reports, listed by a CSV with an ``image`` column (e.g. the JSRT films)."""
+
+    kind: Literal["images"] = "images"
+    images: str = Field(description="folder that holds the images and the index")
+    index: str = Field("index.csv", description="CSV in that folder")
+    columns: dict[str, str] = Field(
+        default_factory=lambda: {"image_id": "image_id", "path": "path"},
+        description="our name -> column; image_id and path required, patient_id, study_id, view optional",
+    )
+    view: Literal["frontal", "lateral", "unknown"] = Field("frontal", description="view of all images")
+
+
+Source = Annotated[
+    MimicSource | OpeniSource | TableSource | TextSource | ImageSource, Field(discriminator="kind")
+]
+
+
+class SubjectPrefixShards(Block):
+    """One shard per leading digits of the patient id: patient-disjoint, about 100 for MIMIC."""
+
+    by: Literal["subject_prefix"]
+    digits: int = Field(3, ge=1, le=6, description="leading digits of the patient id")
+
+
+class HashShards(Block):
+    """A fixed number of shards by the hash of the patient id (study id where there is none)."""
+
+    by: Literal["hash"]
+    count: int = Field(2, ge=1, le=10_000, description="number of shards")
+
+
+class SiteConfig(Block):
+    """What is particular to the reports of one hospital."""
+
+    header_aliases: dict[str, str] = Field(
+        default_factory=dict, description="section header as written -> section type"
+    )
+    deid_tokens: list[str] = Field(
+        default_factory=lambda: ["___", "XXXX"], description="tokens that replace removed words"
+    )
+
+
+class SegmentationConfig(Block):
+    """How anatomy is localised."""
+
+    backend: Literal["atlas"] = Field("atlas", description="atlas: classical CPU localisation")
+    min_area: float = Field(
+        25.0, ge=0, description="boxes smaller than this many square pixels are dropped"
+    )
+
+
+class LlmConfig(Block):
+    """Who runs an information-extraction pass or the judge."""
+
+    backend: Literal["rules"] = Field("rules", description="rules: deterministic, reference-driven")
+
+
+class EmbeddingConfig(Block):
+    """How free values are mapped to the reference tables."""
+
+    backend: Literal["lexical"] = Field("lexical", description="lexical: character n-gram TF-IDF")
+    threshold: float = Field(0.5, ge=0, le=1, description="cosine below which a value is unresolved")
+
+
+class QaConfig(Block):
+    """Question-answer generation."""
+
+    seed: int = Field(0, description="seed of the per-study sampling")
+    sampled_regions: int = Field(4, ge=0, description="unmentioned regions sampled a study")
+    sampled_findings: int = Field(4, ge=0, description="unmentioned findings sampled a study")
+    statistics: str = Field("computed", description="computed, or the path of a statistics table")
+
+
+class LabelReference(Block):
+    """Expert labels to compare study labels with."""
+
+    name: str
+    format: Literal["mimic_cxr_jpg", "openi_mesh"]
+    path: str
+
+
+class BoxReference(Block):
+    """Expert boxes to compare finding boxes with."""
+
+    name: str
+    format: Literal["ms_cxr"]
+    path: str
+
+
+class RegionReference(Block):
+    """Known anatomy to compare region boxes with."""
+
+    name: str
+    format: Literal["phantom", "masks"]
+    path: str = Field(description="phantom: table of true boxes; masks: folder of <structure>/<id>.png")
+
+
+class EvaluateConfig(Block):
+    """What the results are compared with; empty lists: nothing."""
+
+    labels: list[LabelReference] = Field(default_factory=list)
+    boxes: list[BoxReference] = Field(default_factory=list)
+    regions: list[RegionReference] = Field(default_factory=list)
+    bootstrap: int = Field(1000, ge=0, description="bootstrap draws; 0: no intervals")
+    seed: int = 0
+
+
+class DatasetConfig(Block):
+    """One dataset: sources, shards, backends and what it is evaluated against."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="results go to results/<name>/")
+    title: str = Field(description="how tables and figures call the dataset")
+    source: Source
+    phantoms: str | None = Field(
+        None, description="table of phantom images to draw before segmentation (demo only)"
+    )
+    shards: SubjectPrefixShards | HashShards = Field(
+        default=HashShards(by="hash", count=2), discriminator="by"
+    )
+    only: list[str] = Field(default_factory=list, description="run these shards alone; empty: all")
+    site: SiteConfig = SiteConfig()
+    segmentation: SegmentationConfig = SegmentationConfig()
+    llm: LlmConfig = LlmConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    qa: QaConfig = QaConfig()
+    judge: LlmConfig = LlmConfig()
+    evaluate: EvaluateConfig = EvaluateConfig()
+
+    @field_validator("only", mode="before")
+    @classmethod
+    def _only_as_text(cls, value: Any) -> Any:
+        return [str(v) for v in value] if isinstance(value, list) else value
+
+    @property
+    def has_reports(self) -> bool:
+        """Whether the source has reports at all."""
+        return getattr(self.source, "reports", None) is not None
+
+    def shard_names(self) -> list[str]:
+        """Names of the shards to run, known without reading any data."""
+        if isinstance(self.shards, HashShards):
+            width = len(str(self.shards.count - 1))
+            names = [f"{i:0{width}d}" for i in range(self.shards.count)]
+        else:  # MIMIC subject ids run from 10000000 to 19999999
+            digits = self.shards.digits
+            names = [f"p1{i:0{digits - 1}d}" for i in range(10 ** (digits - 1))] if digits > 1 else ["p1"]
+        unknown = [s for s in self.only if s not in names]
+        if unknown:
+            raise UserError(
+                f"only: no shard '{unknown[0]}'{nearest(unknown[0], names)}; "
+                f"shards run from {names[0]} to {names[-1]}"
+            )
+        return self.only or names
+
+
+class RunConfig(Block):
+    """``config/config.yaml``: which dataset to run, and paths given on the command line."""
+
+    dataset: str = Field("demo", description="a name in config/datasets/, or the path of a file")
+    results: str = Field("results", description="folder that receives <dataset>/...")
+    reports: str | None = Field(None, description="replaces source.reports of the dataset file")
+    images: str | None = Field(None, description="replaces source.images of the dataset file")
+    tables: str | None = Field(None, description="replaces source.tables of the dataset file (MIMIC)")
+
+
+def load_config(raw: dict[str, Any], root: Path) -> tuple[RunConfig, DatasetConfig]:
+    """Validate the run configuration and the dataset file it names.
+
+    ``raw`` is the content of ``config/config.yaml`` with command-line values laid over it; ``root``
+    is the folder that holds ``config/datasets``.
+    """
+    run = _validate(RunConfig, raw, "config/config.yaml")
+    path = _dataset_path(run.dataset, root)
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected a mapping of keys, found {type(content).__name__}")
+    for key in ("reports", "images", "tables"):
+        value = getattr(run, key)
+        if value is not None:
+            content.setdefault("source", {})[key] = value
+    return run, _validate(DatasetConfig, content, str(path))
+
+
+def _dataset_path(dataset: str, root: Path) -> Path:
+    if dataset.endswith((".yaml", ".yml")):
+        path = Path(dataset)
+    else:
+        path = root / "config" / "datasets" / f"{dataset}.yaml"
+    if not path.is_file():
+        known = sorted(p.stem for p in (root / "config" / "datasets").glob("*.yaml"))
+        raise UserError(
+            f"dataset: no file {path}{nearest(dataset, known)}; known datasets: {', '.join(known)}"
+        )
+    return path
+
+
+def _validate(model: type[Block], raw: dict[str, Any], where: str) -> Any:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        raise UserError(f"{where}: {_explain(model, error)}") from None
+
+
+def _explain(model: type[BaseModel], error: ValidationError) -> str:
+    """One line for the first error: key, what is wrong, nearest known key."""
+    first = error.errors()[0]
+    location = [str(p) for p in first["loc"]]
+    key = ".".join(location)
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(model, location[:-1])
+        return f"unknown key '{key}'{nearest(location[-1], known)}; known keys: {', '.join(known)}"
+    if first["type"] == "missing":
+        return f"missing key '{key}'"
+    message = re.sub(r"^Input should be ", "should be ", first["msg"])
+    value = repr(first.get("input"))
+    return f"key '{key}': {message}, not {value if len(value) < 80 else value[:77] + '...'}"
+
+
+def _known_keys(model: type[BaseModel], location: list[str]) -> list[str]:
+    """Keys of the block at ``location``; union branches appear there by their tag."""
+    blocks: list[type[BaseModel]] = [model]
+    for part in location:
+        deeper = [
+            child
+            for block in blocks
+            if part in block.model_fields
+            for child in _blocks_in(block.model_fields[part].annotation)
+        ]
+        tagged = [b for b in blocks if _tag(b) == part]
+        blocks = deeper or tagged or blocks
+    return sorted({key for block in blocks for key in block.model_fields})
+
+
+def _blocks_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [b for arg in getattr(annotation, "__args__", ()) for b in _blocks_in(arg)]
+
+
+def _tag(block: type[BaseModel]) -> str | None:
+    for name in ("kind", "by"):
+        if name in block.model_fields:
+            return str(block.model_fields[name].annotation.__args__[0])  # type: ignore[union-attr]
+    return None

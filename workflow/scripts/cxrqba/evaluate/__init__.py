@@ -1,0 +1,1 @@
+"""Evaluation against expert labels, boxes and known anatomy (paper Sec. 4, C)."""

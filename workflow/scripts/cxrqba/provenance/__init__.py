@@ -1,0 +1,1 @@
+"""Where results come from: accounting, code and input hashes."""

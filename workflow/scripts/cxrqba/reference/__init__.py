@@ -1,0 +1,1 @@
+"""Reference definitions: findings, regions, modifiers, cues, sections, mappings."""

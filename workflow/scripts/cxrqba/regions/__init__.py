@@ -1,0 +1,1 @@
+"""Anatomy in images: localisation, region boxes, phantoms."""

@@ -1,0 +1,1 @@
+"""Readers of reports and image lists; sections and sentences of a report."""

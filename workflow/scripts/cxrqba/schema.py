@@ -1,0 +1,555 @@
+"""The columns of every table the pipeline writes, in one place.
+
+Explicit types keep empty lists from being inferred as null and make shards concatenate. The names
+are those of the paper (Sec. D.1, D.2) and of the published release; boxes are (x1, y1, x2, y2) in
+original image pixels, clipped to the image. One row per study, image, observation, question or
+judgement; lists nest where the paper nests.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+STR = pl.String
+INT = pl.Int32
+FLOAT = pl.Float64
+BOOL = pl.Boolean
+STRINGS = pl.List(pl.String)
+BOX = pl.List(pl.Float64)
+BOXES = pl.List(BOX)
+
+# --- vocabularies -------------------------------------------------------------------------------
+
+SECTION_TYPES = (
+    "INDICATION",
+    "HISTORY",
+    "TECHNIQUE",
+    "COMPARISON",
+    "FINDINGS",
+    "IMPRESSION",
+    "RECOMMENDATION",
+    "EXAMINATION",
+    "NOTIFICATION",
+    "WET_READ",
+    "ADDENDUM",
+    "IGNORE",
+)
+REPORTED_SECTION_TYPES = ("FINDINGS", "IMPRESSION")
+"""Section types whose sentences describe the study (paper Sec. D.1)."""
+
+NO_SECTION = "FINAL REPORT NO SECTION"
+PRE_NO_SECTION = "PRE FINAL REPORT NO SECTION"
+
+LATERALITIES = ("left", "right", "likely bilateral", "bilateral", "unknown")
+CERTAINTIES = ("certain", "likely", "uncertain", "comparison_only", "recommendation")
+POSITIVENESSES = ("pos", "neg", "comparison_only", "recommendation")
+CHILD_TYPES = (
+    "regional distinction",
+    "related region",
+    "associated with",
+    "device part",
+    "recommendation",
+    "comparison only",
+)
+MODIFIER_TYPES = ("severity", "texture", "spread", "temporal")
+STRATEGIES = ("indication", "abnormal", "region_abnormal", "finding")
+ANSWER_TYPES = ("main_answer", "details", "related_information")
+RATINGS = ("D", "C", "B", "A", "A+", "A++")
+"""Overall ratings, worst to best (paper Sec. D.3); ``None`` is "not rated"."""
+
+EXTRACTION_QUALITY = {
+    "region_quality": {
+        "NO_REGIONS": "B",
+        "DEFAULT_REGIONS_ONLY": "B",
+        "CONTAINS_DEFAULT_REGIONS": "A",
+        "CONTAINS_NON_RESOLVED_REGIONS": "A",
+        "RESOLVED_REGIONS_ONLY": "A++",
+    },
+    "entity_quality": {
+        "NO_ENTITIES": "B",
+        "CONTAINS_NON_RESOLVED_ENTITIES": "A",
+        "RESOLVED_ENTITIES_ONLY": "A++",
+    },
+    "sentence_name_quality": {
+        "CHANGE_IN_SENTENCE_OR_NAME": "B",
+        "UNDERSCORES_IN_SENTENCE_OR_NAME": "A",
+        "NO_ISSUES": "A++",
+    },
+    "change_quality": {
+        "CHANGE_SENTENCE_REMOVED": "B",
+        "UNDERSCORES_IN_CHANGE_SENTENCE": "A",
+        "CONTAINS_NON_RESOLVED_CHANGES": "A",
+        "NO_ISSUES": "A++",
+    },
+    "issue_level": {
+        "DISCARDED": "D",
+        "NON_INTERPRETABLE": "C",
+        "MOSTLY_INTERPRETABLE": "B",
+        "IGNORABLE": "A",
+        "FIXABLE": "A+",
+        "NO_ISSUES": "A++",
+    },
+    "localization_quality": {
+        "NO_LOCALIZATION": "B",
+        "FALLBACK_LOCALIZATION": "B",
+        "INCOMPLETE_LOCALIZATION": "A",
+        "BBOX_LOCALIZATION": "A++",
+        "BBOX_AND_MASK_LOCALIZATION": "A++",
+    },
+}
+"""Paper Tab. 11: aspect -> level (worst to best) -> best rating that level allows."""
+
+TEXT_QUALITY = {
+    "entailment": {
+        "ALIGNED_MENTIONED": "A++",
+        "ALIGNED_INFERABLE": "A++",
+        "ALIGNED_NEGATIVE_NOT_MENTIONED": "A",
+        "ALIGNED_GENERAL_STATEMENT": "A",
+        "NON_ALIGNED_NON_INFERABLE": "B",
+        "NON_ALIGNED_MISLEADING": "C",
+        "NON_ALIGNED_CONTRADICTING": "D",
+    },
+    "relevance": {
+        "RELEVANT_MAIN_ANSWER": "A++",
+        "RELATED_INFO": "A++",
+        "REDUNDANT_INFO": "A",
+        "IRRELEVANT_INFO": "A",
+    },
+    "completeness": {
+        "FULLY_COMPLETE": "A++",
+        "DETAILS_MISSING": "A+",
+        "NOT_ANSWERED": "B",
+        "INCOMPLETE_NON_MISLEADING": "B",
+        "INCOMPLETE_MISLEADING": "C",
+    },
+    "question_clarity": {
+        "OPTIMAL": "A++",
+        "UNUSUAL_SENTENCE_STRUCTURE": "A",
+        "GRAMMATICAL_ERRORS": "A",
+        "UNCLEAR_QUESTION": "B",
+        "UNRELATED_TO_CHEST_XRAY": "B",
+        "UNANSWERABLE": "C",
+    },
+    "answer_clarity": {
+        "OPTIMAL": "A++",
+        "UNUSUAL_SENTENCE_STRUCTURE": "A",
+        "GRAMMATICAL_ERRORS": "A",
+        "UNCLEAR_ANSWER": "B",
+        "NOT_UNDERSTANDABLE": "C",
+    },
+}
+"""Paper Tab. 12: judge criterion -> level -> best rating that level allows.
+
+Relevance depends on the part's type as well: RELEVANT_MAIN_ANSWER allows only A for a part typed
+related_information, RELATED_INFO only A+ for a part typed main_answer or details.
+"""
+
+PART_CRITERIA = ("entailment", "relevance", "answer_clarity")
+"""Criteria judged once per answer part; completeness and question_clarity are once per question."""
+
+# --- prepare_studies ----------------------------------------------------------------------------
+
+STUDIES = pl.Schema(
+    {
+        "patient_id": STR,  # null where the source names no patients
+        "study_id": STR,
+        "split": STR,  # train, validate, test or null
+        "study_date": STR,  # YYYYMMDD as in the source, or null
+        "study_time": STR,  # HHMMSS, zero-padded, or null
+        "procedure": STR,
+        "report_path": STR,  # where in the source the text stands; null without report
+        "report": STR,  # decoded text, exactly the file's characters; null without report
+        "num_images": INT,
+    }
+)
+
+IMAGES = pl.Schema(
+    {
+        "patient_id": STR,
+        "study_id": STR,
+        "image_id": STR,
+        "path": STR,  # absolute, or relative to the folder Snakemake was started in
+        "view_position": STR,  # as in the source
+        "view": STR,  # frontal, lateral or unknown
+        "height": INT,  # pixels from the source's table, null where it has none
+        "width": INT,
+    }
+)
+
+LEDGER = pl.Schema(
+    {
+        "stage": STR,  # the rule that writes the row
+        "scope": STR,  # study: the study leaves the pipeline here; image, item: only this goes
+        "study_id": STR,
+        "item_id": STR,  # image id, sentence id, ... or null
+        "reason": STR,  # short code: no_report, undecodable, duplicate_id, unreadable_image, ...
+        "detail": STR,  # file, row or key and what to do; never report text
+    }
+)
+
+# --- segment_anatomy ----------------------------------------------------------------------------
+
+REGION_BOXES = pl.Schema(
+    {
+        "study_id": STR,
+        "image_id": STR,
+        "region": STR,  # region name of resources/reference/regions.csv
+        "bboxes": BOXES,  # one box; two (left, right) for a bilateral pair; never empty
+        "source": STR,  # mask, imagenome or composed
+        "is_fallback": BOOL,
+        "reference_region": STR,  # the region the boxes stem from (differs when is_fallback)
+        "mask_ids": STRINGS,  # names of the masks behind the boxes, empty without masks
+        "localization_quality": STR,  # level of EXTRACTION_QUALITY["localization_quality"]
+    }
+)
+
+IMAGE_STATUS = pl.Schema(
+    {
+        "study_id": STR,
+        "image_id": STR,
+        "path": STR,
+        "view": STR,
+        "height": INT,  # measured on the image read, null if unreadable
+        "width": INT,
+        "status": STR,  # ok, no_localization, unreadable
+        "num_regions": INT,
+        "quality": FLOAT,  # 0..1, the localizer's own confidence
+    }
+)
+
+# --- extraction passes --------------------------------------------------------------------------
+
+SPAN = pl.Struct({"sent_id": STR, "start": INT, "end": INT})
+"""[start, end) in characters of the study's ``report``."""
+
+SENTENCES = pl.Schema(
+    {
+        "study_id": STR,
+        "sent_id": STR,  # S01, S02, ... in text order over all sections
+        "section": STR,  # as written in the report, upper case
+        "section_type": STR,  # one of SECTION_TYPES
+        "sentence": STR,  # exactly report[start:end]
+        "start": INT,
+        "end": INT,
+        "cluster": INT,  # sentences with related content share it; null if not clustered
+        "discarded": STR,  # reason (header_only, technique, ...) or null if kept
+    }
+)
+
+RAW_REGION = pl.Struct({"region": STR, "distances": STRINGS})
+RAW_MODIFIER = pl.Struct({"type": STR, "value": STR})
+
+RAW_OBSERVATIONS = pl.Schema(
+    {
+        "study_id": STR,
+        "raw_id": STR,  # R01, R01.01 for its children, ... unique in the study
+        "parent_raw_id": STR,
+        "child_type": STR,
+        "name": STR,
+        "summary_sentence": STR,
+        "entities": STRINGS,  # free values as written (not yet mapped)
+        "regions": pl.List(RAW_REGION),
+        "probability": STR,  # free value: positive, likely, possible, negative, ...
+        "modifiers": pl.List(RAW_MODIFIER),
+        "laterality_text": STR,  # the clause in which a side may be sought
+        "changes": STRINGS,
+        "change_sentence": STR,
+        "sent_ids": STRINGS,
+        "spans": pl.List(SPAN),  # evidence of finding, cue, region
+        "issue_level": STR,  # level of EXTRACTION_QUALITY["issue_level"]
+        "origin": STR,  # rule or model call that made it
+    }
+)
+
+INDICATIONS = pl.Schema(
+    {
+        "study_id": STR,
+        "indication_summary": STR,  # phrased as a question or request: the text of A_indication
+        "patient_info": STR,
+        "indication": STR,
+        "evaluation": STR,
+        "sent_ids": STRINGS,  # the INDICATION/HISTORY sentences it stems from
+        "associated_sentence_ids": STRINGS,  # FINDINGS/IMPRESSION sentences that answer it
+        "answer_name": STR,
+        "answer_sentence": STR,
+        "origin": STR,
+    }
+)
+
+PASS_STATUS = pl.Schema(
+    {
+        "study_id": STR,
+        "step": STR,  # extract_sentences, extract_observations, extract_indication
+        "status": STR,  # ok, empty, failed; LLM statuses once a model answers
+        "num_items": INT,
+        "detail": STR,
+    }
+)
+
+# --- mapping ------------------------------------------------------------------------------------
+
+MENTIONS = pl.Schema({"kind": STR, "text": STR, "count": INT})
+"""kind: entity, entity_region ("entity | region"), summary, name, region, modifier, change."""
+
+MAPPINGS = pl.Schema(
+    {
+        "kind": STR,
+        "text": STR,
+        "reference": STR,  # name in the reference tables; null if below the threshold
+        "reference_type": STR,  # modifier type for modifiers, else null
+        "score": FLOAT,
+        "runner_up": STR,
+        "runner_up_score": FLOAT,
+        "method": STR,  # exact, lexical, sentence_transformers
+    }
+)
+
+# --- graph --------------------------------------------------------------------------------------
+
+LOCALIZATION = pl.Struct(
+    {
+        "image_id": STR,
+        "bboxes": BOXES,
+        "localization_reference_ids": STRINGS,
+        "instance_mask_ids": STRINGS,
+        "missing_localization": STRINGS,
+        "is_fallback": BOOL,
+        "localization_quality": STR,
+    }
+)
+QUALITY = pl.Struct({aspect: STR for aspect in EXTRACTION_QUALITY})
+MODIFIERS = pl.Struct({kind: STRINGS for kind in MODIFIER_TYPES})
+DECISION = pl.Struct(
+    {"kind": STR, "text": STR, "reference": STR, "score": FLOAT, "runner_up": STR, "method": STR}
+)
+
+OBSERVATIONS = pl.Schema(
+    {
+        "study_id": STR,
+        "obs_id": STR,  # O01, O01.02, D01 for added defaults, OIND for the indication's answer
+        "name": STR,
+        "summary_sentence": STR,
+        "child_type": STR,
+        "child_level": INT,
+        "regions": pl.List(RAW_REGION),
+        "non_resolved_regions": pl.List(RAW_REGION),
+        "laterality": STR,
+        "default_regions": STRINGS,
+        "obs_entities": STRINGS,
+        "obs_entities_parents": STRINGS,
+        "non_resolved_obs_entities": STRINGS,
+        "obs_categories": STRINGS,
+        "obs_subcategories": STRINGS,
+        "probability": STR,
+        "certainty": STR,
+        "positiveness": STR,
+        "modifiers": MODIFIERS,
+        "changes": STRINGS,
+        "change_sentence": STR,
+        "from_report": BOOL,
+        "obs_quality": QUALITY,
+        "localization": pl.List(LOCALIZATION),
+        "sent_ids": STRINGS,
+        "spans": pl.List(SPAN),
+        "origin": STRINGS,  # rules or calls that made it, then repairs done to it
+        "decisions": pl.List(DECISION),
+    }
+)
+
+REGIONS = pl.Schema(
+    {
+        "study_id": STR,
+        "region": STR,
+        "laterality": STR,
+        "localization": pl.List(LOCALIZATION),
+        "region_localization_quality": STR,
+    }
+)
+
+INDICATION = pl.Struct(
+    {
+        "indication_summary": STR,
+        "patient_info": STR,
+        "indication": STR,
+        "evaluation": STR,
+        "associated_sentence_ids": STRINGS,
+        "associated_obs_ids": STRINGS,
+    }
+)
+
+GRAPHS = pl.Schema(
+    {
+        "patient_id": STR,
+        "study_id": STR,
+        "sentences": pl.List(
+            pl.Struct({"sent_id": STR, "section": STR, "section_type": STR, "sentence": STR})
+        ),
+        "top_level_obs_ids": STRINGS,
+        "indication": INDICATION,
+        "located_at_relations": pl.List(
+            pl.Struct(
+                {
+                    "region": STR,
+                    "observation_id": STR,
+                    "distances": STRINGS,
+                    "where_specified": STR,  # direct, bilateral, sub_region
+                }
+            )
+        ),
+        "obs_relations": pl.List(
+            pl.Struct(
+                {
+                    "parent_observation_id": STR,
+                    "child_observation_id": STR,
+                    "child_type": STR,
+                }
+            )
+        ),
+        "obs_sent_relations": pl.List(pl.Struct({"observation_id": STR, "sentence_id": STR})),
+        "region_region_relations": pl.List(
+            pl.Struct({"region": STR, "related_region": STR, "relation_type": STR})
+        ),
+        "study_quality": QUALITY,
+        "study_img_localization_quality": pl.List(
+            pl.Struct({"image_id": STR, "view": STR, "localization_quality": STR})
+        ),
+        "is_complete": BOOL,  # every reported sentence is accounted for: "no" may be said
+        "incomplete_reasons": STRINGS,
+    }
+)
+
+# --- qa -----------------------------------------------------------------------------------------
+
+STATISTICS = pl.Schema(
+    {
+        "kind": STR,  # region, finding, or finding_pair ("a|b")
+        "name": STR,
+        "positive": INT,
+        "negative": INT,
+    }
+)
+
+ANSWER = pl.Struct(
+    {
+        "answer_id": STR,  # <question_id>.a01, contains the question id
+        "parent_answer_id": STR,  # null for level 0
+        "answer_type": STR,
+        "answer_level": INT,
+        "text": STR,
+        "name_tag": STR,
+        "laterality": STR,
+        "regions": STRINGS,
+        "obs_entities": STRINGS,
+        "obs_entities_parents": STRINGS,
+        "obs_categories": STRINGS,
+        "obs_subcategories": STRINGS,
+        "certainty": STR,
+        "positiveness": STR,
+        "modifiers": pl.List(RAW_MODIFIER),
+        "localization": pl.List(LOCALIZATION),
+        "from_report": BOOL,
+        "extraction_quality": QUALITY,
+        "obs_ids": STRINGS,  # the observations behind this part
+        "template": STR,  # template sentence id, null for a part from an observation
+    }
+)
+
+QUESTIONS = pl.Schema(
+    {
+        "patient_id": STR,
+        "study_id": STR,
+        "question_id": STR,  # B09_describe_abnormal_subcat_006: unique within the study
+        "question_type": STR,
+        "question_strategy": STR,
+        "variables": pl.List(pl.Struct({"name": STR, "value": STR})),
+        "mentioned": BOOL,  # the region or finding asked for is mentioned in the report
+        "obs_ids": STRINGS,
+        "contains_report_answers": BOOL,
+        "contains_template_answers": BOOL,
+        "question": STR,
+        "answers": pl.List(ANSWER),  # depth-first; hierarchy through parent_answer_id
+        "extraction_quality": QUALITY,
+        "question_img_localization_quality": pl.List(
+            pl.Struct({"image_id": STR, "view": STR, "localization_quality": STR})
+        ),
+    }
+)
+
+SKIPPED_QUESTIONS = pl.Schema({"study_id": STR, "question_type": STR, "reason": STR})
+
+# --- judge --------------------------------------------------------------------------------------
+
+JUDGEMENTS = pl.Schema(
+    {
+        "study_id": STR,
+        "question_id": STR,
+        "answer_id": STR,  # null for criteria judged once per question
+        "criterion": STR,
+        "level": STR,  # level of TEXT_QUALITY[criterion]; null if the judge failed
+        "status": STR,  # ok or why there is no level
+        "judge": STR,  # backend and version
+    }
+)
+
+RATED = pl.Schema(
+    {
+        "patient_id": STR,
+        "study_id": STR,
+        "question_id": STR,
+        "question_type": STR,
+        "question_strategy": STR,
+        "rating": STR,  # one of RATINGS, over all images; null = not rated
+        "limiting_aspect": STR,  # aspect=LEVEL that set the rating
+        "frontal_rating": STR,  # the same with lateral images removed; null also without frontal
+        "frontal_limiting_aspect": STR,
+        "has_frontal": BOOL,
+        "pre_training": BOOL,  # PT: frontal_rating B or better
+        "fine_tuning": BOOL,  # FT: frontal_rating A or better
+    }
+)
+
+RATED_ANSWERS = pl.Schema(
+    {
+        "study_id": STR,
+        "question_id": STR,
+        "answer_id": STR,
+        "answer_type": STR,
+        "rating": STR,
+        "limiting_aspect": STR,
+    }
+)
+
+# --- evaluate -----------------------------------------------------------------------------------
+
+LABEL_SCORES = pl.Schema(
+    {
+        "dataset": STR,
+        "reference": STR,  # gold set
+        "system": STR,  # ours, keyword baseline, ...
+        "class": STR,  # a class, or macro/micro over a named class set
+        "class_set": STR,
+        "metric": STR,  # mcc, precision, recall, f1
+        "value": FLOAT,  # NaN where undefined
+        "low": FLOAT,  # 95 % bootstrap interval
+        "high": FLOAT,
+        "support": INT,  # positives in the reference
+        "predicted": INT,
+        "studies": INT,
+        "closure": STR,  # exact or closed over the hierarchy
+        "protocol": STR,
+    }
+)
+
+BOX_SCORES = pl.Schema(
+    {
+        "dataset": STR,
+        "reference": STR,
+        "system": STR,
+        "class": STR,
+        "metric": STR,  # iou, iop, iot (means) or share at 30 %
+        "value": FLOAT,
+        "low": FLOAT,
+        "high": FLOAT,
+        "pairs": INT,
+    }
+)
