@@ -16,6 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from cxrqba.errors import UserError, nearest
 
+MAX_SOURCE_FILES = 2_000
+"""A folder of reports is watched for changes up to this many files."""
+
 
 class Block(BaseModel):
     """Base of all configuration blocks: unknown keys are errors."""
@@ -73,8 +76,11 @@ class ImageSource(Block):
     images: str = Field(description="folder that holds the images and the index")
     index: str = Field("index.csv", description="CSV in that folder")
     columns: dict[str, str] = Field(
-        default_factory=lambda: {"image_id": "image_id", "path": "path"},
-        description="our name -> column; image_id and path required, patient_id, study_id, view optional",
+        default_factory=lambda: {"image_id": "image_id"},
+        description="our name -> column; image_id required, path, patient_id, study_id, view optional",
+    )
+    pattern: str = Field(
+        "images/{image_id}.png", description="where an image lies if no column gives its path"
     )
     view: Literal["frontal", "lateral", "unknown"] = Field("frontal", description="view of all images")
 
@@ -145,7 +151,7 @@ class LabelReference(Block):
 
     name: str
     format: Literal["mimic_cxr_jpg", "openi_mesh"]
-    path: str
+    path: str | None = Field(None, description="file or folder; null: source.reports (Open-i XML)")
 
 
 class BoxReference(Block):
@@ -161,7 +167,11 @@ class RegionReference(Block):
 
     name: str
     format: Literal["phantom", "masks"]
-    path: str = Field(description="phantom: table of true boxes; masks: folder of <structure>/<id>.png")
+    path: str | None = Field(
+        None,
+        description="masks: folder that holds masks/<structure>/<image id>.png, null: source.images; "
+        "phantom: null, the truth drawn with the images",
+    )
 
 
 class EvaluateConfig(Block):
@@ -174,14 +184,21 @@ class EvaluateConfig(Block):
     seed: int = 0
 
 
+class PhantomConfig(Block):
+    """Synthetic images drawn before segmentation: the demo ships no image."""
+
+    images: str = Field(description="CSV with one row per image: ids, view, size, seed")
+    lesions: str = Field(description="CSV with one row per image and lesion to draw")
+
+
 class DatasetConfig(Block):
     """One dataset: sources, shards, backends and what it is evaluated against."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="results go to results/<name>/")
     title: str = Field(description="how tables and figures call the dataset")
     source: Source
-    phantoms: str | None = Field(
-        None, description="table of phantom images to draw before segmentation (demo only)"
+    phantoms: PhantomConfig | None = Field(
+        None, description="synthetic images to draw; they become source.images (demo only)"
     )
     shards: SubjectPrefixShards | HashShards = Field(
         default=HashShards(by="hash", count=2), discriminator="by"
@@ -198,12 +215,56 @@ class DatasetConfig(Block):
     @field_validator("only", mode="before")
     @classmethod
     def _only_as_text(cls, value: Any) -> Any:
-        return [str(v) for v in value] if isinstance(value, list) else value
+        return _texts(value)
 
     @property
     def has_reports(self) -> bool:
         """Whether the source has reports at all."""
         return getattr(self.source, "reports", None) is not None
+
+    def source_with_phantoms(self, images: str) -> dict[str, Any]:
+        """The source block as plain values, with drawn phantoms in ``images`` where there are some."""
+        source = self.source.model_dump()
+        return {**source, "images": images} if self.phantoms else source
+
+    def source_files(self) -> list[str]:
+        """Files whose content decides what the reader returns.
+
+        The reports of MIMIC-CXR are not among them: 227,835 files are too many to look at.
+        """
+        source = self.source
+        if isinstance(source, MimicSource):
+            tables = ["metadata", "split"]
+            return [
+                f"{source.reports}/cxr-study-list.csv.gz",
+                f"{source.reports}/cxr-record-list.csv.gz",
+                *(f"{source.tables}/mimic-cxr-2.0.0-{t}.csv.gz" for t in tables),
+            ]
+        if isinstance(source, ImageSource):
+            return [f"{source.images}/{source.index}"]
+        path = Path(source.reports)
+        if path.is_dir():
+            return [str(p) for p in sorted(path.iterdir())[:MAX_SOURCE_FILES]]
+        return [source.reports]
+
+    def references(self, results: str) -> dict[str, list[dict[str, Any]]]:
+        """What to evaluate against, by kind, with the paths that default to the source filled in."""
+        reports = getattr(self.source, "reports", None)
+        images = getattr(self.source, "images", None)
+        truth = f"{results}/draw_phantoms/truth.parquet"
+        return {
+            "labels": [
+                r.model_copy(update={"path": r.path or reports}).model_dump()
+                for r in self.evaluate.labels
+            ],
+            "boxes": [r.model_dump() for r in self.evaluate.boxes],
+            "regions": [
+                r.model_copy(
+                    update={"path": r.path or (truth if r.format == "phantom" else images)}
+                ).model_dump()
+                for r in self.evaluate.regions
+            ],
+        }
 
     def shard_names(self) -> list[str]:
         """Names of the shards to run, known without reading any data."""
@@ -230,6 +291,12 @@ class RunConfig(Block):
     reports: str | None = Field(None, description="replaces source.reports of the dataset file")
     images: str | None = Field(None, description="replaces source.images of the dataset file")
     tables: str | None = Field(None, description="replaces source.tables of the dataset file (MIMIC)")
+    only: list[str] | None = Field(None, description="replaces only of the dataset file")
+
+    @field_validator("only", mode="before")
+    @classmethod
+    def _only_as_list(cls, value: Any) -> Any:
+        return None if value is None else _texts(value)
 
 
 def load_config(raw: dict[str, Any], root: Path) -> tuple[RunConfig, DatasetConfig]:
@@ -243,11 +310,19 @@ def load_config(raw: dict[str, Any], root: Path) -> tuple[RunConfig, DatasetConf
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected a mapping of keys, found {type(content).__name__}")
-    for key in ("reports", "images", "tables"):
-        value = getattr(run, key)
-        if value is not None:
-            content.setdefault("source", {})[key] = value
+    source = content.setdefault("source", {})
+    if run.only is not None:
+        content["only"] = run.only
+    if isinstance(source, dict):
+        given = {key: getattr(run, key) for key in ("reports", "images", "tables")}
+        source.update({key: value for key, value in given.items() if value is not None})
     return run, _validate(DatasetConfig, content, str(path))
+
+
+def _texts(value: Any) -> Any:
+    """``1``, ``"1"`` or ``[1]`` as a list of strings: YAML reads shard names as numbers."""
+    values = value if isinstance(value, list) else [value]
+    return [str(v) for v in values]
 
 
 def _dataset_path(dataset: str, root: Path) -> Path:

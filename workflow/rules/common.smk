@@ -1,0 +1,114 @@
+"""What all rules share: the validated configuration, the shards, the interpreter, code hashes.
+
+Inputs: config/config.yaml and the dataset file it names.
+"""
+
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+try:
+    from cxrqba.config import load_config
+    from cxrqba.errors import UserError
+    from cxrqba.provenance.code import code_hash
+    from cxrqba.step import settings
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{error}; install the project into the environment that runs Snakemake: "
+        "`make demo` does it in .venv, `pip install -e .` anywhere else"
+    )
+
+SCRIPTS = Path(workflow.basedir) / "scripts"
+REFERENCE = "resources/reference"
+TEMPLATES = "resources/templates"
+# Under --sdm conda each job has its own environment; otherwise the interpreter that runs Snakemake
+# is the one with the project's packages, whatever PATH says.
+PYTHON = (
+    "python"
+    if any(m.name == "CONDA" for m in workflow.deployment_settings.deployment_method)
+    else sys.executable
+)
+
+try:
+    RUN, DATASET = load_config(config, Path(workflow.basedir).parent)
+    SHARDS = DATASET.shard_names()
+except UserError as error:
+    raise WorkflowError(str(error))
+
+RESULTS = f"{RUN.results}/{DATASET.name}"
+SOURCE = DATASET.source_with_phantoms(f"{RESULTS}/draw_phantoms/images")
+
+
+def code(step):
+    """Hash of the script of ``step`` and of all modules it imports."""
+    return code_hash(SCRIPTS / f"{step}.py")
+
+
+def reference_tables():
+    """The reference definitions, as inputs of the steps that may depend on them."""
+    return sorted(
+        str(p) for p in Path(REFERENCE).iterdir() if p.suffix in (".csv", ".yaml")
+    )
+
+
+def templates():
+    """The question templates."""
+    return sorted(str(p) for p in Path(TEMPLATES).glob("*.yaml"))
+
+
+def source_files():
+    """Files of the source whose change must rerun the reading; never a walk over a large tree."""
+    return [str(p) for p in DATASET.source_files() if Path(p).is_file()]
+
+
+def phantom_truth():
+    """The truth table of the phantoms where the dataset draws some: segmentation waits for it."""
+    return f"{RESULTS}/draw_phantoms/truth.parquet" if DATASET.phantoms else []
+
+
+def shards_of(step, table):
+    """All shards of one table of a step."""
+    return expand(f"{RESULTS}/{step}/{{shard}}.{table}.parquet", shard=SHARDS)
+
+
+def ledgers():
+    """The ledgers of all shards of the steps that keep one."""
+    steps = ["prepare_studies", "segment_anatomy"]
+    if DATASET.has_reports:
+        steps += ["extract_sentences", "extract_observations", "extract_indication"]
+        steps += ["build_graphs", "generate_qa", "judge_qa"]
+    return [path for step in steps for path in shards_of(step, "ledger")]
+
+
+def evaluation():
+    """Settings of the evaluation steps: what to compare with, intervals, the dataset's title."""
+    references = DATASET.references(RESULTS)
+    common = {
+        "dataset": DATASET.title,
+        "bootstrap": DATASET.evaluate.bootstrap,
+        "seed": DATASET.evaluate.seed,
+    }
+    return {
+        kind: settings({**common, "references": refs})
+        for kind, refs in references.items()
+    }
+
+
+def targets():
+    """What a full run makes; a dataset without reports stops after localisation."""
+    tables = ["table_accounting"]
+    figures = []
+    if DATASET.evaluate.regions:
+        tables.append("table_regions")
+    if DATASET.has_reports:
+        tables += ["table_2a_labels", "table_2b_boxes", "table_3_uniqueness"]
+        figures += [
+            "figure_1_examples",
+            "figure_4_quality",
+            "figure_5_tags",
+            "figure_6_lengths",
+        ]
+    made = expand("<results>/tables/{name}.md", name=tables)
+    made += expand("<results>/figures/{name}.pdf", name=figures)
+    return [*made, "<results>/summary.txt"]

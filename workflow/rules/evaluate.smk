@@ -1,0 +1,100 @@
+"""Evaluation against expert labels and boxes and known anatomy (paper Sec. 4.1, C).
+
+Inputs: graphs, region boxes, the reference sets the dataset file names. Outputs: scores with
+intervals. Steps: evaluate_labels, evaluate_boxes, evaluate_regions.
+"""
+
+EVALUATION = evaluation()
+
+
+def gold(kind):
+    """Files of the reference sets of one kind, where they are files."""
+    paths = [r["path"] for r in DATASET.references(RESULTS)[kind]]
+    return [p for p in paths if not Path(p).is_dir()]
+
+
+rule evaluate_labels:
+    input:
+        studies=shards_of("prepare_studies", "studies"),
+        observations=shards_of("build_graphs", "observations"),
+        gold=gold("labels"),
+        reference=reference_tables(),
+    output:
+        scores="<results>/evaluate_labels/scores.parquet",
+        study_labels="<results>/evaluate_labels/study_labels.parquet",
+    log:
+        "<logs>/evaluate_labels.log",
+    benchmark:
+        "<benchmarks>/evaluate_labels.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        code=code("evaluate_labels"),
+        settings=EVALUATION["labels"],
+        reference=REFERENCE,
+    message:
+        "evaluate_labels: study labels against expert labels"
+    shell:
+        "{PYTHON} {SCRIPTS}/evaluate_labels.py --studies {input.studies}"
+        " --observations {input.observations} --reference {params.reference}"
+        " --scores {output.scores} --study-labels {output.study_labels}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+rule evaluate_boxes:
+    input:
+        observations=shards_of("build_graphs", "observations"),
+        images=shards_of("prepare_studies", "images"),
+        gold=gold("boxes"),
+        reference=reference_tables(),
+    output:
+        scores="<results>/evaluate_boxes/scores.parquet",
+    log:
+        "<logs>/evaluate_boxes.log",
+    benchmark:
+        "<benchmarks>/evaluate_boxes.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        code=code("evaluate_boxes"),
+        settings=EVALUATION["boxes"],
+        reference=REFERENCE,
+    message:
+        "evaluate_boxes: finding boxes against expert boxes"
+    shell:
+        "{PYTHON} {SCRIPTS}/evaluate_boxes.py --observations {input.observations}"
+        " --images {input.images} --reference {params.reference} --scores {output.scores}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+rule evaluate_regions:
+    input:
+        boxes=shards_of("segment_anatomy", "boxes"),
+        status=shards_of("segment_anatomy", "status"),
+        gold=gold("regions"),
+    output:
+        scores="<results>/evaluate_regions/scores.parquet",
+    log:
+        "<logs>/evaluate_regions.log",
+    benchmark:
+        "<benchmarks>/evaluate_regions.tsv"
+    conda:
+        "../envs/images.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        code=code("evaluate_regions"),
+        settings=EVALUATION["regions"],
+    message:
+        "evaluate_regions: region boxes against known anatomy"
+    shell:
+        "{PYTHON} {SCRIPTS}/evaluate_regions.py --boxes {input.boxes} --status {input.status}"
+        " --scores {output.scores} --settings {params.settings:q} --log {log}"
+        " # code {params.code}"

@@ -1,0 +1,104 @@
+"""The three extraction passes (paper Sec. 3.1, E.1.2).
+
+Inputs: studies with their reports, the reference definitions (rules backend). Outputs per shard:
+sentences with sections and spans, free-valued observations, indication records; with each a status
+per study and a ledger. Steps: extract_sentences, extract_observations, extract_indication.
+"""
+
+PASS_SETTINGS = settings(
+    {"backend": DATASET.llm.backend, "site": DATASET.site.model_dump()},
+)
+
+
+rule extract_sentences:
+    input:
+        studies="<results>/prepare_studies/{shard}.studies.parquet",
+        reference=reference_tables(),
+    output:
+        sentences="<results>/extract_sentences/{shard}.sentences.parquet",
+        status="<results>/extract_sentences/{shard}.status.parquet",
+        ledger="<results>/extract_sentences/{shard}.ledger.parquet",
+    log:
+        "<logs>/extract_sentences/{shard}.log",
+    benchmark:
+        "<benchmarks>/extract_sentences/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("extract_sentences"),
+        settings=PASS_SETTINGS,
+        reference=REFERENCE,
+    message:
+        "extract_sentences: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/extract_sentences.py --studies {input.studies}"
+        " --reference {params.reference} --sentences {output.sentences}"
+        " --status {output.status} --ledger {output.ledger} --settings {params.settings:q}"
+        " --shard {wildcards.shard} --log {log} # code {params.code}"
+
+
+rule extract_observations:
+    input:
+        studies="<results>/prepare_studies/{shard}.studies.parquet",
+        sentences="<results>/extract_sentences/{shard}.sentences.parquet",
+        reference=reference_tables(),
+    output:
+        observations="<results>/extract_observations/{shard}.observations.parquet",
+        status="<results>/extract_observations/{shard}.status.parquet",
+        ledger="<results>/extract_observations/{shard}.ledger.parquet",
+    log:
+        "<logs>/extract_observations/{shard}.log",
+    benchmark:
+        "<benchmarks>/extract_observations/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("extract_observations"),
+        settings=PASS_SETTINGS,
+        reference=REFERENCE,
+    message:
+        "extract_observations: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/extract_observations.py --studies {input.studies}"
+        " --sentences {input.sentences} --reference {params.reference}"
+        " --observations {output.observations} --status {output.status}"
+        " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
+        " --log {log} # code {params.code}"
+
+
+rule extract_indication:
+    input:
+        studies="<results>/prepare_studies/{shard}.studies.parquet",
+        sentences="<results>/extract_sentences/{shard}.sentences.parquet",
+        reference=reference_tables(),
+    output:
+        indications="<results>/extract_indication/{shard}.indications.parquet",
+        status="<results>/extract_indication/{shard}.status.parquet",
+        ledger="<results>/extract_indication/{shard}.ledger.parquet",
+    log:
+        "<logs>/extract_indication/{shard}.log",
+    benchmark:
+        "<benchmarks>/extract_indication/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("extract_indication"),
+        settings=PASS_SETTINGS,
+        reference=REFERENCE,
+    message:
+        "extract_indication: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/extract_indication.py --studies {input.studies}"
+        " --sentences {input.sentences} --reference {params.reference}"
+        " --indications {output.indications} --status {output.status}"
+        " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
+        " --log {log} # code {params.code}"

@@ -1,0 +1,132 @@
+"""Figures, named by the paper's number and content.
+
+Inputs: column scans over questions and ratings. Outputs: CSV, PDF and PNG. figure_1_examples shows
+report wording and never enters the Snakemake report, which would ship it.
+"""
+
+
+rule figure_1_examples:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+        rated=shards_of("rate_qa", "rated"),
+        images=shards_of("prepare_studies", "images"),
+        studies=shards_of("prepare_studies", "studies"),
+    output:
+        csv="<results>/figures/figure_1_examples.csv",
+        pdf="<results>/figures/figure_1_examples.pdf",
+        png="<results>/figures/figure_1_examples.png",
+    log:
+        "<logs>/figure_1_examples.log",
+    benchmark:
+        "<benchmarks>/figure_1_examples.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        code=code("figure_1_examples"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_1_examples"
+    shell:
+        "{PYTHON} {SCRIPTS}/figure_1_examples.py --questions {input.questions} --rated {input.rated} --images {input.images} --studies {input.studies}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule figure_4_quality:
+    input:
+        rated=shards_of("rate_qa", "rated"),
+        rated_answers=shards_of("rate_qa", "rated_answers"),
+    output:
+        csv="<results>/figures/figure_4_quality.csv",
+        pdf="<results>/figures/figure_4_quality.pdf",
+        png=report(
+            "<results>/figures/figure_4_quality.png",
+            caption="../report/figure_4_quality.rst",
+            category="Figures",
+            labels={"figure": "4: quality"},
+        ),
+    log:
+        "<logs>/figure_4_quality.log",
+    benchmark:
+        "<benchmarks>/figure_4_quality.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        code=code("figure_4_quality"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_4_quality"
+    shell:
+        "{PYTHON} {SCRIPTS}/figure_4_quality.py --rated {input.rated} --rated-answers {input.rated_answers}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule figure_5_tags:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        csv="<results>/figures/figure_5_tags.csv",
+        pdf="<results>/figures/figure_5_tags.pdf",
+        png=report(
+            "<results>/figures/figure_5_tags.png",
+            caption="../report/figure_5_tags.rst",
+            category="Figures",
+            labels={"figure": "5: tags"},
+        ),
+    log:
+        "<logs>/figure_5_tags.log",
+    benchmark:
+        "<benchmarks>/figure_5_tags.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        code=code("figure_5_tags"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_5_tags"
+    shell:
+        "{PYTHON} {SCRIPTS}/figure_5_tags.py --questions {input.questions}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule figure_6_lengths:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        csv="<results>/figures/figure_6_lengths.csv",
+        pdf="<results>/figures/figure_6_lengths.pdf",
+        png=report(
+            "<results>/figures/figure_6_lengths.png",
+            caption="../report/figure_6_lengths.rst",
+            category="Figures",
+            labels={"figure": "6: answer lengths"},
+        ),
+    log:
+        "<logs>/figure_6_lengths.log",
+    benchmark:
+        "<benchmarks>/figure_6_lengths.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        code=code("figure_6_lengths"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_6_lengths"
+    shell:
+        "{PYTHON} {SCRIPTS}/figure_6_lengths.py --questions {input.questions}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

@@ -1,0 +1,132 @@
+"""Entity mapping and scene graphs (paper Sec. E.1.3).
+
+Inputs: what the passes extracted, region boxes, the reference definitions. Outputs: unique free
+values per shard, one table of mapping decisions per dataset, scene graphs per shard, counts over
+all graphs. Steps: collect_mentions, map_entities, build_graphs, graph_statistics.
+"""
+
+
+rule collect_mentions:
+    input:
+        observations="<results>/extract_observations/{shard}.observations.parquet",
+        indications="<results>/extract_indication/{shard}.indications.parquet",
+    output:
+        mentions="<results>/collect_mentions/{shard}.mentions.parquet",
+    log:
+        "<logs>/collect_mentions/{shard}.log",
+    benchmark:
+        "<benchmarks>/collect_mentions/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("collect_mentions"),
+    message:
+        "collect_mentions: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/collect_mentions.py --observations {input.observations}"
+        " --indications {input.indications} --mentions {output.mentions}"
+        " --shard {wildcards.shard} --log {log} # code {params.code}"
+
+
+rule map_entities:
+    input:
+        mentions=shards_of("collect_mentions", "mentions"),
+        reference=reference_tables(),
+    output:
+        mappings="<results>/map_entities/mappings.parquet",
+    log:
+        "<logs>/map_entities.log",
+    benchmark:
+        "<benchmarks>/map_entities.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,  # sparse similarities of a million strings against 5,000, in batches
+        runtime=120,
+    params:
+        code=code("map_entities"),
+        settings=settings({"embedding": DATASET.embedding.model_dump()}),
+        reference=REFERENCE,
+    message:
+        "map_entities: all shards"
+    shell:
+        "{PYTHON} {SCRIPTS}/map_entities.py --mentions {input.mentions}"
+        " --reference {params.reference} --mappings {output.mappings}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+rule build_graphs:
+    input:
+        studies="<results>/prepare_studies/{shard}.studies.parquet",
+        images="<results>/prepare_studies/{shard}.images.parquet",
+        boxes="<results>/segment_anatomy/{shard}.boxes.parquet",
+        image_status="<results>/segment_anatomy/{shard}.status.parquet",
+        sentences="<results>/extract_sentences/{shard}.sentences.parquet",
+        observations="<results>/extract_observations/{shard}.observations.parquet",
+        indications="<results>/extract_indication/{shard}.indications.parquet",
+        mappings="<results>/map_entities/mappings.parquet",
+        statuses=[
+            "<results>/extract_sentences/{shard}.status.parquet",
+            "<results>/extract_observations/{shard}.status.parquet",
+            "<results>/extract_indication/{shard}.status.parquet",
+        ],
+        ledgers=[
+            "<results>/extract_sentences/{shard}.ledger.parquet",
+            "<results>/extract_observations/{shard}.ledger.parquet",
+            "<results>/extract_indication/{shard}.ledger.parquet",
+        ],
+        reference=reference_tables(),
+    output:
+        graphs="<results>/build_graphs/{shard}.graphs.parquet",
+        observations="<results>/build_graphs/{shard}.observations.parquet",
+        regions="<results>/build_graphs/{shard}.regions.parquet",
+        ledger="<results>/build_graphs/{shard}.ledger.parquet",
+    log:
+        "<logs>/build_graphs/{shard}.log",
+    benchmark:
+        "<benchmarks>/build_graphs/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        code=code("build_graphs"),
+        reference=REFERENCE,
+    message:
+        "build_graphs: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/build_graphs.py --studies {input.studies} --images {input.images}"
+        " --boxes {input.boxes} --image-status {input.image_status}"
+        " --sentences {input.sentences} --observations {input.observations}"
+        " --indications {input.indications} --mappings {input.mappings}"
+        " --statuses {input.statuses} --ledgers {input.ledgers} --reference {params.reference}"
+        " --graphs {output.graphs} --graph-observations {output.observations}"
+        " --graph-regions {output.regions} --ledger {output.ledger}"
+        " --shard {wildcards.shard} --log {log} # code {params.code}"
+
+
+rule graph_statistics:
+    input:
+        observations=shards_of("build_graphs", "observations"),
+    output:
+        statistics="<results>/graph_statistics/statistics.parquet",
+    log:
+        "<logs>/graph_statistics.log",
+    benchmark:
+        "<benchmarks>/graph_statistics.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        code=code("graph_statistics"),
+    message:
+        "graph_statistics: all shards"
+    shell:
+        "{PYTHON} {SCRIPTS}/graph_statistics.py --observations {input.observations}"
+        " --statistics {output.statistics} --log {log} # code {params.code}"

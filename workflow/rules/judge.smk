@@ -1,0 +1,63 @@
+"""Judging and rating (paper Sec. 3.3, D.3, E.3).
+
+Inputs: questions, reports, extraction quality. Outputs per shard: judgements by criterion, ratings
+of questions and answer parts. Steps: judge_qa, rate_qa.
+"""
+
+
+rule judge_qa:
+    input:
+        studies="<results>/prepare_studies/{shard}.studies.parquet",
+        questions="<results>/generate_qa/{shard}.questions.parquet",
+        reference=reference_tables(),
+    output:
+        judgements="<results>/judge_qa/{shard}.judgements.parquet",
+        ledger="<results>/judge_qa/{shard}.ledger.parquet",
+    log:
+        "<logs>/judge_qa/{shard}.log",
+    benchmark:
+        "<benchmarks>/judge_qa/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        code=code("judge_qa"),
+        settings=settings(DATASET.judge.model_dump()),
+        reference=REFERENCE,
+    message:
+        "judge_qa: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/judge_qa.py --studies {input.studies} --questions {input.questions}"
+        " --reference {params.reference} --judgements {output.judgements}"
+        " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
+        " --log {log} # code {params.code}"
+
+
+rule rate_qa:
+    input:
+        questions="<results>/generate_qa/{shard}.questions.parquet",
+        judgements="<results>/judge_qa/{shard}.judgements.parquet",
+        images="<results>/prepare_studies/{shard}.images.parquet",
+    output:
+        rated="<results>/rate_qa/{shard}.rated.parquet",
+        rated_answers="<results>/rate_qa/{shard}.rated_answers.parquet",
+    log:
+        "<logs>/rate_qa/{shard}.log",
+    benchmark:
+        "<benchmarks>/rate_qa/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        code=code("rate_qa"),
+    message:
+        "rate_qa: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/rate_qa.py --questions {input.questions}"
+        " --judgements {input.judgements} --images {input.images} --rated {output.rated}"
+        " --rated-answers {output.rated_answers} --shard {wildcards.shard} --log {log}"
+        " # code {params.code}"

@@ -1,0 +1,84 @@
+"""Accounting of everything that came in, went on or was lost.
+
+Inputs: studies, statuses and ledgers of all steps. Output: counts by step and reason; the step
+fails if a study is neither passed on nor in a ledger. Steps: account_studies, summarize_run.
+"""
+
+
+rule account_studies:
+    input:
+        studies=shards_of("prepare_studies", "studies"),
+        image_status=shards_of("segment_anatomy", "status"),
+        ledgers=ledgers(),
+        statuses=(
+            shards_of("extract_sentences", "status")
+            + shards_of("extract_observations", "status")
+            + shards_of("extract_indication", "status")
+            if DATASET.has_reports
+            else []
+        ),
+        graphs=shards_of("build_graphs", "graphs") if DATASET.has_reports else [],
+        observations=(
+            shards_of("build_graphs", "observations") if DATASET.has_reports else []
+        ),
+        questions=shards_of("generate_qa", "questions") if DATASET.has_reports else [],
+        skipped=shards_of("generate_qa", "skipped") if DATASET.has_reports else [],
+        rated=shards_of("rate_qa", "rated") if DATASET.has_reports else [],
+    output:
+        accounting="<results>/account_studies/accounting.parquet",
+    log:
+        "<logs>/account_studies.log",
+    benchmark:
+        "<benchmarks>/account_studies.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        code=code("account_studies"),
+    message:
+        "account_studies: studies in, out and lost"
+    shell:
+        "{PYTHON} {SCRIPTS}/account_studies.py --studies {input.studies}"
+        " --image-status {input.image_status} --ledgers {input.ledgers}"
+        " --statuses {input.statuses} --graphs {input.graphs}"
+        " --observations {input.observations} --questions {input.questions}"
+        " --skipped {input.skipped} --rated {input.rated} --accounting {output.accounting}"
+        " --log {log} # code {params.code}"
+
+
+rule summarize_run:
+    input:
+        accounting="<results>/account_studies/accounting.parquet",
+        rated=shards_of("rate_qa", "rated") if DATASET.has_reports else [],
+        scores="<results>/evaluate_labels/scores.parquet" if DATASET.has_reports else [],
+    output:
+        summary="<results>/summary.txt",
+    log:
+        "<logs>/summarize_run.log",
+    benchmark:
+        "<benchmarks>/summarize_run.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=code("summarize_run"),
+        settings=settings(
+            {
+                "title": DATASET.title,
+                "open_first": (
+                    f"{RESULTS}/figures/figure_1_examples.png"
+                    if DATASET.has_reports
+                    else f"{RESULTS}/tables/table_accounting.md"
+                ),
+            }
+        ),
+    message:
+        "summarize_run: what was made"
+    shell:
+        "{PYTHON} {SCRIPTS}/summarize_run.py --accounting {input.accounting}"
+        " --rated {input.rated} --scores {input.scores} --summary {output.summary}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"

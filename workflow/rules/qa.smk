@@ -1,0 +1,46 @@
+"""Question-answer generation (paper Sec. 3.2, E.2).
+
+Inputs: scene graphs, statistics over all graphs, templates. Outputs per shard: questions with
+their answer parts, questions skipped and why. Step: generate_qa.
+"""
+
+
+rule generate_qa:
+    input:
+        graphs="<results>/build_graphs/{shard}.graphs.parquet",
+        observations="<results>/build_graphs/{shard}.observations.parquet",
+        regions="<results>/build_graphs/{shard}.regions.parquet",
+        statistics=(
+            "<results>/graph_statistics/statistics.parquet"
+            if DATASET.qa.statistics == "computed"
+            else DATASET.qa.statistics
+        ),
+        templates=templates(),
+        reference=reference_tables(),
+    output:
+        questions="<results>/generate_qa/{shard}.questions.parquet",
+        skipped="<results>/generate_qa/{shard}.skipped.parquet",
+        ledger="<results>/generate_qa/{shard}.ledger.parquet",
+    log:
+        "<logs>/generate_qa/{shard}.log",
+    benchmark:
+        "<benchmarks>/generate_qa/{shard}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        code=code("generate_qa"),
+        settings=settings(DATASET.qa.model_dump()),
+        templates=TEMPLATES,
+        reference=REFERENCE,
+    message:
+        "generate_qa: shard {wildcards.shard}"
+    shell:
+        "{PYTHON} {SCRIPTS}/generate_qa.py --graphs {input.graphs}"
+        " --graph-observations {input.observations} --graph-regions {input.regions}"
+        " --statistics {input.statistics} --templates {params.templates}"
+        " --reference {params.reference} --questions {output.questions}"
+        " --skipped {output.skipped} --ledger {output.ledger} --settings {params.settings:q}"
+        " --shard {wildcards.shard} --log {log} # code {params.code}"

@@ -1,0 +1,159 @@
+"""Tables, named by the paper's number and content.
+
+Inputs: evaluation scores, column scans over questions, the accounting. Outputs: CSV and Markdown.
+"""
+
+
+rule table_2a_labels:
+    input:
+        scores="<results>/evaluate_labels/scores.parquet",
+    output:
+        csv="<results>/tables/table_2a_labels.csv",
+        markdown=report(
+            "<results>/tables/table_2a_labels.md",
+            caption="../report/table_2a_labels.rst",
+            category="Tables",
+            labels={"table": "2a: label agreement"},
+        ),
+    log:
+        "<logs>/table_2a_labels.log",
+    benchmark:
+        "<benchmarks>/table_2a_labels.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_2a_labels"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_2a_labels"
+    shell:
+        "{PYTHON} {SCRIPTS}/table_2a_labels.py --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_2b_boxes:
+    input:
+        scores="<results>/evaluate_boxes/scores.parquet",
+    output:
+        csv="<results>/tables/table_2b_boxes.csv",
+        markdown=report(
+            "<results>/tables/table_2b_boxes.md",
+            caption="../report/table_2b_boxes.rst",
+            category="Tables",
+            labels={"table": "2b: box agreement"},
+        ),
+    log:
+        "<logs>/table_2b_boxes.log",
+    benchmark:
+        "<benchmarks>/table_2b_boxes.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_2b_boxes"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_2b_boxes"
+    shell:
+        "{PYTHON} {SCRIPTS}/table_2b_boxes.py --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_3_uniqueness:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        csv="<results>/tables/table_3_uniqueness.csv",
+        markdown=report(
+            "<results>/tables/table_3_uniqueness.md",
+            caption="../report/table_3_uniqueness.rst",
+            category="Tables",
+            labels={"table": "3: uniqueness"},
+        ),
+    log:
+        "<logs>/table_3_uniqueness.log",
+    benchmark:
+        "<benchmarks>/table_3_uniqueness.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        code=code("table_3_uniqueness"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_3_uniqueness"
+    shell:
+        "{PYTHON} {SCRIPTS}/table_3_uniqueness.py --questions {input.questions}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_accounting:
+    input:
+        accounting="<results>/account_studies/accounting.parquet",
+    output:
+        csv="<results>/tables/table_accounting.csv",
+        markdown=report(
+            "<results>/tables/table_accounting.md",
+            caption="../report/table_accounting.rst",
+            category="Tables",
+            labels={"table": "accounting"},
+        ),
+    log:
+        "<logs>/table_accounting.log",
+    benchmark:
+        "<benchmarks>/table_accounting.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_accounting"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_accounting"
+    shell:
+        "{PYTHON} {SCRIPTS}/table_accounting.py --accounting {input.accounting}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_regions:
+    input:
+        scores="<results>/evaluate_regions/scores.parquet",
+    output:
+        csv="<results>/tables/table_regions.csv",
+        markdown=report(
+            "<results>/tables/table_regions.md",
+            caption="../report/table_regions.rst",
+            category="Tables",
+            labels={"table": "regions: boxes against known anatomy"},
+        ),
+    log:
+        "<logs>/table_regions.log",
+    benchmark:
+        "<benchmarks>/table_regions.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_regions"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_regions"
+    shell:
+        "{PYTHON} {SCRIPTS}/table_regions.py --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
