@@ -217,6 +217,15 @@ IMAGE_STATUS = pl.Schema(
     }
 )
 
+PHANTOM_TRUTH = pl.Schema(
+    {
+        "image_id": STR,
+        "structure": STR,  # region name of resources/reference/regions.csv
+        "bboxes": BOXES,  # one box, in original image pixels
+        "view": STR,  # frontal or lateral
+    }
+)
+
 # --- extraction passes --------------------------------------------------------------------------
 
 SPAN = pl.Struct({"sent_id": STR, "start": INT, "end": INT})
@@ -551,5 +560,31 @@ BOX_SCORES = pl.Schema(
         "low": FLOAT,
         "high": FLOAT,
         "pairs": INT,
+    }
+)
+
+REGION_SCORES = pl.Schema(
+    {
+        "dataset": STR,
+        "reference": STR,
+        "system": STR,  # ours, median box (a constant box fitted on the other half of the images)
+        "structure": STR,  # region name of resources/reference/regions.csv
+        "metric": STR,  # iou_mean, iou_p10; a structure that is not found counts as 0
+        "value": FLOAT,
+        "low": FLOAT,  # 95 % bootstrap interval over images
+        "high": FLOAT,
+        "images": INT,  # images with a reference box
+        "found": INT,  # of these, images in which the system gives a box
+    }
+)
+
+# --- provenance ---------------------------------------------------------------------------------
+
+ACCOUNTING = pl.Schema(
+    {
+        "stage": STR,  # the rule the row is about
+        "what": STR,  # studies in, studies out, studies lost, images, questions, ...
+        "reason": STR,  # ledger reason, status, rating, ... or null
+        "count": pl.Int64,
     }
 )

@@ -1,1 +1,1 @@
-"""Anatomy in images: localisation, region boxes, phantoms."""
+"""Anatomy localised in images (paper Sec. E.1.1): structures found, regions composed of them."""
