@@ -30,8 +30,12 @@ class MimicSource(Block):
     """MIMIC-CXR 2.1.0 reports and MIMIC-CXR-JPG 2.1.0 images and tables."""
 
     kind: Literal["mimic"] = "mimic"
-    reports: str = Field(description="folder with cxr-study-list.csv.gz and files/ or the reports zip")
-    tables: str = Field(description="folder with the mimic-cxr-2.0.0-{metadata,split}.csv.gz tables")
+    reports: str = Field(
+        description="folder with cxr-study-list.csv.gz and files/ or the reports zip"
+    )
+    tables: str = Field(
+        description="folder with the mimic-cxr-2.0.0-{metadata,split}.csv.gz tables"
+    )
     images: str | None = Field(
         None, description="folder with files/pNN/... of JPG, PNG or DICOM images; null: no images"
     )
@@ -82,7 +86,9 @@ class ImageSource(Block):
     pattern: str = Field(
         "images/{image_id}.png", description="where an image lies if no column gives its path"
     )
-    view: Literal["frontal", "lateral", "unknown"] = Field("frontal", description="view of all images")
+    view: Literal["frontal", "lateral", "unknown"] = Field(
+        "frontal", description="view of all images"
+    )
 
 
 Source = Annotated[
@@ -134,7 +140,9 @@ class EmbeddingConfig(Block):
     """How free values are mapped to the reference tables."""
 
     backend: Literal["lexical"] = Field("lexical", description="lexical: character n-gram TF-IDF")
-    threshold: float = Field(0.5, ge=0, le=1, description="cosine below which a value is unresolved")
+    threshold: float = Field(
+        0.5, ge=0, le=1, description="cosine below which a value is unresolved"
+    )
 
 
 class QaConfig(Block):
@@ -196,12 +204,16 @@ class DatasetConfig(Block):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="results go to results/<name>/")
     title: str = Field(description="how tables and figures call the dataset")
-    source: Source
+    source: Source = Field(
+        description="where reports and images come from; its kind tells the keys"
+    )
     phantoms: PhantomConfig | None = Field(
         None, description="synthetic images to draw; they become source.images (demo only)"
     )
     shards: SubjectPrefixShards | HashShards = Field(
-        default=HashShards(by="hash", count=2), discriminator="by"
+        default=HashShards(by="hash", count=2),
+        discriminator="by",
+        description="how studies are divided into jobs",
     )
     only: list[str] = Field(default_factory=list, description="run these shards alone; empty: all")
     site: SiteConfig = SiteConfig()
@@ -209,7 +221,9 @@ class DatasetConfig(Block):
     llm: LlmConfig = LlmConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     qa: QaConfig = QaConfig()
-    judge: LlmConfig = LlmConfig()
+    judge: LlmConfig = Field(
+        LlmConfig(), description="who judges questions and answers; keys as llm"
+    )
     evaluate: EvaluateConfig = EvaluateConfig()
 
     @field_validator("only", mode="before")
@@ -273,7 +287,11 @@ class DatasetConfig(Block):
             names = [f"{i:0{width}d}" for i in range(self.shards.count)]
         else:  # MIMIC subject ids run from 10000000 to 19999999
             digits = self.shards.digits
-            names = [f"p1{i:0{digits - 1}d}" for i in range(10 ** (digits - 1))] if digits > 1 else ["p1"]
+            names = (
+                [f"p1{i:0{digits - 1}d}" for i in range(10 ** (digits - 1))]
+                if digits > 1
+                else ["p1"]
+            )
         unknown = [s for s in self.only if s not in names]
         if unknown:
             raise UserError(
@@ -290,7 +308,9 @@ class RunConfig(Block):
     results: str = Field("results", description="folder that receives <dataset>/...")
     reports: str | None = Field(None, description="replaces source.reports of the dataset file")
     images: str | None = Field(None, description="replaces source.images of the dataset file")
-    tables: str | None = Field(None, description="replaces source.tables of the dataset file (MIMIC)")
+    tables: str | None = Field(
+        None, description="replaces source.tables of the dataset file (MIMIC)"
+    )
     only: list[str] | None = Field(None, description="replaces only of the dataset file")
 
     @field_validator("only", mode="before")

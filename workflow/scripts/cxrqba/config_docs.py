@@ -51,7 +51,10 @@ def key_tables() -> str:
     blocks.append(("A dataset file", DatasetConfig))
     for source in (MimicSource, OpeniSource, TableSource, TextSource, ImageSource):
         blocks.append((f"source, kind: {source.model_fields['kind'].default}", source))
-    blocks += [("shards, by: hash", HashShards), ("shards, by: subject_prefix", SubjectPrefixShards)]
+    blocks += [
+        ("shards, by: hash", HashShards),
+        ("shards, by: subject_prefix", SubjectPrefixShards),
+    ]
     names = ("phantoms", "site", "segmentation", "llm", "embedding", "qa", "evaluate")
     blocks += [(name, _block(DatasetConfig.model_fields[name].annotation)) for name in names]
     lists = ("labels", "boxes", "regions")

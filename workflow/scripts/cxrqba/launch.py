@@ -123,7 +123,9 @@ def _other_snakemake(folder: Path) -> str | None:
             same_folder = (entry / "cwd").resolve() == folder.resolve()
         except OSError:
             continue
-        is_snakemake = any(Path(w).name == "snakemake" for w in words[:3]) or "snakemake" in words[:4]
+        is_snakemake = (
+            any(Path(w).name == "snakemake" for w in words[:3]) or "snakemake" in words[:4]
+        )
         if same_folder and is_snakemake and int(entry.name) != os.getpid():
             return f"process {entry.name} ({' '.join(words[:6]).strip()})"
     return None

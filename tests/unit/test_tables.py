@@ -1,0 +1,78 @@
+"""Tables and scripts' common ground: schemas are kept, files appear whole, errors are one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from cxrqba import step
+from cxrqba.errors import UserError
+from cxrqba.ledger import Ledger
+from cxrqba.schema import LEDGER, OBSERVATIONS, SENTENCES
+from cxrqba.tables import atomic_path, frame, read_table, read_tables, write_table
+
+
+def test_empty_tables_keep_their_types_and_concatenate(tmp_path: Path) -> None:
+    one = frame([{"study_id": "s1", "obs_id": "O01", "regions": []}], OBSERVATIONS)
+    write_table(one, tmp_path / "a.parquet", OBSERVATIONS)
+    write_table(frame([], OBSERVATIONS), tmp_path / "b.parquet", OBSERVATIONS)
+    both = read_tables([tmp_path / "a.parquet", tmp_path / "b.parquet"], OBSERVATIONS)
+    assert both.schema == OBSERVATIONS
+    assert both["study_id"].to_list() == ["s1"]
+
+
+def test_a_table_of_another_version_is_refused(tmp_path: Path) -> None:
+    pl.DataFrame({"study_id": ["s1"]}).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(UserError, match=r"a\.parquet.*sent_id"):
+        read_table(tmp_path / "a.parquet", SENTENCES)
+
+
+def test_an_unknown_column_is_a_fault_of_ours() -> None:
+    with pytest.raises(KeyError, match="nonsense"):
+        frame([{"nonsense": 1}], LEDGER)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("old", encoding="utf-8")
+
+    def fail() -> None:
+        with atomic_path(path) as temporary:
+            temporary.write_text("half", encoding="utf-8")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_same_rows_give_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        ledger = Ledger("prepare_studies")
+        ledger.study("s2", "no_report", "x")
+        ledger.study("s1", "no_report", "x")
+        write_table(ledger.table(), tmp_path / f"{name}.parquet", LEDGER)
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    assert read_table(tmp_path / "a.parquet", LEDGER)["study_id"].to_list() == ["s1", "s2"]
+
+
+def test_a_user_error_is_one_line_and_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    def main() -> None:
+        step.arguments("x", argv=[])
+        raise UserError("reports.csv: no column 'report'")
+
+    with pytest.raises(SystemExit) as status:
+        step.run(main)
+    assert status.value.code == 1
+    assert capsys.readouterr().err == "error: reports.csv: no column 'report'\n"
+
+
+def test_a_slow_loop_reports_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step.arguments("x", argv=[])
+    monkeypatch.setattr(step, "PROGRESS_SECONDS", 0.0)
+    assert list(step.progress(iter("ab"), 2, "segment_anatomy 0: images")) == ["a", "b"]
+    assert "segment_anatomy 0: images: 1/2" in capsys.readouterr().err
