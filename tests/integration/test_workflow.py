@@ -1,4 +1,4 @@
-"""The whole road in a fresh clone: plans, a run, no rerun without cause, kills, two runs at once."""
+"""The whole road in a fresh clone: plans, one run, no rerun without cause, kills, two runs."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def killed(fresh: Path) -> Iterator[tuple[Path, list[str]]]:
         time.sleep(0.1)
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
-    yield fresh, arguments
+    return fresh, arguments
 
 
 def test_a_killed_run_is_taken_up_and_a_second_run_is_told_who_holds_the_lock(

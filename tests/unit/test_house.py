@@ -85,7 +85,7 @@ def test_rule_script_log_and_benchmark_share_one_word() -> None:
     found = rules()
     assert sorted(found) == STEPS
     for name, text in found.items():
-        assert f"{{SCRIPTS}}/{name}.py" in text
+        assert f'"step {name} --' in text
         assert f'"<logs>/{name}' in text
         assert f'"<benchmarks>/{name}' in text
         assert f'code=code("{name}")' in text

@@ -5,6 +5,7 @@ Inputs: config/config.yaml and the dataset file it names.
 
 import sys
 from pathlib import Path
+from shlex import quote
 
 from snakemake.exceptions import WorkflowError
 
@@ -19,7 +20,8 @@ except ModuleNotFoundError as error:
         "`make demo` does it in .venv, `pip install -e .` anywhere else"
     )
 
-SCRIPTS = Path(workflow.basedir) / "scripts"
+WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+SCRIPTS = WORKFLOW / "scripts"
 REFERENCE = "resources/reference"
 TEMPLATES = "resources/templates"
 # Under --sdm conda each job has its own environment; otherwise the interpreter that runs Snakemake
@@ -30,8 +32,15 @@ PYTHON = (
     else sys.executable
 )
 
+# `step NAME ...` in a rule runs workflow/scripts/NAME.py. Neither path belongs to the command that
+# Snakemake remembers, so that another checkout or interpreter is no reason to run again.
+step = f'step() {{ {quote(PYTHON)} {quote(str(SCRIPTS))}/"$1".py "${{@:2}}"; }}; '
+shell.prefix(
+    step.replace("{", "{{").replace("}", "}}")
+)  # shell.prefix formats its argument
+
 try:
-    RUN, DATASET = load_config(config, Path(workflow.basedir).parent)
+    RUN, DATASET = load_config(config, WORKFLOW.parent)
     SHARDS = DATASET.shard_names()
 except UserError as error:
     raise WorkflowError(str(error))

@@ -34,12 +34,11 @@ rule evaluate_labels:
     params:
         code=code("evaluate_labels"),
         settings=EVALUATION["labels"],
-        reference=REFERENCE,
     message:
         "evaluate_labels: study labels against expert labels"
     shell:
-        "{PYTHON} {SCRIPTS}/evaluate_labels.py --studies {input.studies}"
-        " --observations {input.observations} --reference {params.reference}"
+        "step evaluate_labels --studies {input.studies}"
+        " --observations {input.observations} --reference resources/reference"
         " --scores {output.scores} --study-labels {output.study_labels}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
 
@@ -64,12 +63,11 @@ rule evaluate_boxes:
     params:
         code=code("evaluate_boxes"),
         settings=EVALUATION["boxes"],
-        reference=REFERENCE,
     message:
         "evaluate_boxes: finding boxes against expert boxes"
     shell:
-        "{PYTHON} {SCRIPTS}/evaluate_boxes.py --observations {input.observations}"
-        " --images {input.images} --reference {params.reference} --scores {output.scores}"
+        "step evaluate_boxes --observations {input.observations}"
+        " --images {input.images} --reference resources/reference --scores {output.scores}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
 
 
@@ -95,6 +93,6 @@ rule evaluate_regions:
     message:
         "evaluate_regions: region boxes against known anatomy"
     shell:
-        "{PYTHON} {SCRIPTS}/evaluate_regions.py --boxes {input.boxes} --status {input.status}"
+        "step evaluate_regions --boxes {input.boxes} --status {input.status}"
         " --scores {output.scores} --settings {params.settings:q} --log {log}"
         " # code {params.code}"

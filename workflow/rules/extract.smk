@@ -30,12 +30,11 @@ rule extract_sentences:
     params:
         code=code("extract_sentences"),
         settings=PASS_SETTINGS,
-        reference=REFERENCE,
     message:
         "extract_sentences: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/extract_sentences.py --studies {input.studies}"
-        " --reference {params.reference} --sentences {output.sentences}"
+        "step extract_sentences --studies {input.studies}"
+        " --reference resources/reference --sentences {output.sentences}"
         " --status {output.status} --ledger {output.ledger} --settings {params.settings:q}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"
 
@@ -61,12 +60,11 @@ rule extract_observations:
     params:
         code=code("extract_observations"),
         settings=PASS_SETTINGS,
-        reference=REFERENCE,
     message:
         "extract_observations: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/extract_observations.py --studies {input.studies}"
-        " --sentences {input.sentences} --reference {params.reference}"
+        "step extract_observations --studies {input.studies}"
+        " --sentences {input.sentences} --reference resources/reference"
         " --observations {output.observations} --status {output.status}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
         " --log {log} # code {params.code}"
@@ -93,12 +91,11 @@ rule extract_indication:
     params:
         code=code("extract_indication"),
         settings=PASS_SETTINGS,
-        reference=REFERENCE,
     message:
         "extract_indication: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/extract_indication.py --studies {input.studies}"
-        " --sentences {input.sentences} --reference {params.reference}"
+        "step extract_indication --studies {input.studies}"
+        " --sentences {input.sentences} --reference resources/reference"
         " --indications {output.indications} --status {output.status}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
         " --log {log} # code {params.code}"

@@ -30,7 +30,7 @@ rule figure_1_examples:
     message:
         "figure_1_examples"
     shell:
-        "{PYTHON} {SCRIPTS}/figure_1_examples.py --questions {input.questions} --rated {input.rated} --images {input.images} --studies {input.studies}"
+        "step figure_1_examples --questions {input.questions} --rated {input.rated} --images {input.images} --studies {input.studies}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -63,7 +63,7 @@ rule figure_4_quality:
     message:
         "figure_4_quality"
     shell:
-        "{PYTHON} {SCRIPTS}/figure_4_quality.py --rated {input.rated} --rated-answers {input.rated_answers}"
+        "step figure_4_quality --rated {input.rated} --rated-answers {input.rated_answers}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -95,7 +95,7 @@ rule figure_5_tags:
     message:
         "figure_5_tags"
     shell:
-        "{PYTHON} {SCRIPTS}/figure_5_tags.py --questions {input.questions}"
+        "step figure_5_tags --questions {input.questions}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -127,6 +127,6 @@ rule figure_6_lengths:
     message:
         "figure_6_lengths"
     shell:
-        "{PYTHON} {SCRIPTS}/figure_6_lengths.py --questions {input.questions}"
+        "step figure_6_lengths --questions {input.questions}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"

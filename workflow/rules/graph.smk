@@ -26,7 +26,7 @@ rule collect_mentions:
     message:
         "collect_mentions: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/collect_mentions.py --observations {input.observations}"
+        "step collect_mentions --observations {input.observations}"
         " --indications {input.indications} --mentions {output.mentions}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"
 
@@ -49,12 +49,11 @@ rule map_entities:
     params:
         code=code("map_entities"),
         settings=settings({"embedding": DATASET.embedding.model_dump()}),
-        reference=REFERENCE,
     message:
         "map_entities: all shards"
     shell:
-        "{PYTHON} {SCRIPTS}/map_entities.py --mentions {input.mentions}"
-        " --reference {params.reference} --mappings {output.mappings}"
+        "step map_entities --mentions {input.mentions}"
+        " --reference resources/reference --mappings {output.mappings}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
 
 
@@ -95,15 +94,14 @@ rule build_graphs:
         runtime=60,
     params:
         code=code("build_graphs"),
-        reference=REFERENCE,
     message:
         "build_graphs: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/build_graphs.py --studies {input.studies} --images {input.images}"
+        "step build_graphs --studies {input.studies} --images {input.images}"
         " --boxes {input.boxes} --image-status {input.image_status}"
         " --sentences {input.sentences} --observations {input.observations}"
         " --indications {input.indications} --mappings {input.mappings}"
-        " --statuses {input.statuses} --ledgers {input.ledgers} --reference {params.reference}"
+        " --statuses {input.statuses} --ledgers {input.ledgers} --reference resources/reference"
         " --graphs {output.graphs} --graph-observations {output.observations}"
         " --graph-regions {output.regions} --ledger {output.ledger}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"
@@ -128,5 +126,5 @@ rule graph_statistics:
     message:
         "graph_statistics: all shards"
     shell:
-        "{PYTHON} {SCRIPTS}/graph_statistics.py --observations {input.observations}"
+        "step graph_statistics --observations {input.observations}"
         " --statistics {output.statistics} --log {log} # code {params.code}"

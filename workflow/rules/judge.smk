@@ -25,12 +25,11 @@ rule judge_qa:
     params:
         code=code("judge_qa"),
         settings=settings(DATASET.judge.model_dump()),
-        reference=REFERENCE,
     message:
         "judge_qa: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/judge_qa.py --studies {input.studies} --questions {input.questions}"
-        " --reference {params.reference} --judgements {output.judgements}"
+        "step judge_qa --studies {input.studies} --questions {input.questions}"
+        " --reference resources/reference --judgements {output.judgements}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
         " --log {log} # code {params.code}"
 
@@ -57,7 +56,7 @@ rule rate_qa:
     message:
         "rate_qa: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/rate_qa.py --questions {input.questions}"
+        "step rate_qa --questions {input.questions}"
         " --judgements {input.judgements} --images {input.images} --rated {output.rated}"
         " --rated-answers {output.rated_answers} --shard {wildcards.shard} --log {log}"
         " # code {params.code}"

@@ -27,7 +27,7 @@ if DATASET.phantoms:
         message:
             "draw_phantoms: the images of the demo"
         shell:
-            "{PYTHON} {SCRIPTS}/draw_phantoms.py --phantoms {input.phantoms}"
+            "step draw_phantoms --phantoms {input.phantoms}"
             " --lesions {input.lesions} --images {output.images} --truth {output.truth}"
             " --log {log} # code {params.code}"
 
@@ -56,6 +56,6 @@ rule prepare_studies:
     message:
         "prepare_studies: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/prepare_studies.py --studies {output.studies}"
+        "step prepare_studies --studies {output.studies}"
         " --images {output.images} --ledger {output.ledger} --settings {params.settings:q}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"

@@ -40,7 +40,7 @@ rule account_studies:
     message:
         "account_studies: studies in, out and lost"
     shell:
-        "{PYTHON} {SCRIPTS}/account_studies.py --studies {input.studies}"
+        "step account_studies --studies {input.studies}"
         " --image-status {input.image_status} --ledgers {input.ledgers}"
         " --statuses {input.statuses} --graphs {input.graphs}"
         " --observations {input.observations} --questions {input.questions}"
@@ -79,6 +79,6 @@ rule summarize_run:
     message:
         "summarize_run: what was made"
     shell:
-        "{PYTHON} {SCRIPTS}/summarize_run.py --accounting {input.accounting}"
+        "step summarize_run --accounting {input.accounting}"
         " --rated {input.rated} --scores {input.scores} --summary {output.summary}"
         " --settings {params.settings:q} --log {log} # code {params.code}"

@@ -33,14 +33,12 @@ rule generate_qa:
     params:
         code=code("generate_qa"),
         settings=settings(DATASET.qa.model_dump()),
-        templates=TEMPLATES,
-        reference=REFERENCE,
     message:
         "generate_qa: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/generate_qa.py --graphs {input.graphs}"
+        "step generate_qa --graphs {input.graphs}"
         " --graph-observations {input.observations} --graph-regions {input.regions}"
-        " --statistics {input.statistics} --templates {params.templates}"
-        " --reference {params.reference} --questions {output.questions}"
+        " --statistics {input.statistics} --templates resources/templates"
+        " --reference resources/reference --questions {output.questions}"
         " --skipped {output.skipped} --ledger {output.ledger} --settings {params.settings:q}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"

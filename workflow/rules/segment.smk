@@ -26,11 +26,10 @@ rule segment_anatomy:
     params:
         code=code("segment_anatomy"),
         settings=settings(DATASET.segmentation.model_dump()),
-        reference=REFERENCE,
     message:
         "segment_anatomy: shard {wildcards.shard}"
     shell:
-        "{PYTHON} {SCRIPTS}/segment_anatomy.py --images {input.images}"
-        " --reference {params.reference} --boxes {output.boxes} --status {output.status}"
+        "step segment_anatomy --images {input.images}"
+        " --reference resources/reference --boxes {output.boxes} --status {output.status}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
         " --log {log} # code {params.code}"

@@ -30,7 +30,7 @@ rule table_2a_labels:
     message:
         "table_2a_labels"
     shell:
-        "{PYTHON} {SCRIPTS}/table_2a_labels.py --scores {input.scores}"
+        "step table_2a_labels --scores {input.scores}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -61,7 +61,7 @@ rule table_2b_boxes:
     message:
         "table_2b_boxes"
     shell:
-        "{PYTHON} {SCRIPTS}/table_2b_boxes.py --scores {input.scores}"
+        "step table_2b_boxes --scores {input.scores}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -92,7 +92,7 @@ rule table_3_uniqueness:
     message:
         "table_3_uniqueness"
     shell:
-        "{PYTHON} {SCRIPTS}/table_3_uniqueness.py --questions {input.questions}"
+        "step table_3_uniqueness --questions {input.questions}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -123,7 +123,7 @@ rule table_accounting:
     message:
         "table_accounting"
     shell:
-        "{PYTHON} {SCRIPTS}/table_accounting.py --accounting {input.accounting}"
+        "step table_accounting --accounting {input.accounting}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -154,6 +154,6 @@ rule table_regions:
     message:
         "table_regions"
     shell:
-        "{PYTHON} {SCRIPTS}/table_regions.py --scores {input.scores}"
+        "step table_regions --scores {input.scores}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"

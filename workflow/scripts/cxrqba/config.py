@@ -81,7 +81,7 @@ class ImageSource(Block):
     index: str = Field("index.csv", description="CSV in that folder")
     columns: dict[str, str] = Field(
         default_factory=lambda: {"image_id": "image_id"},
-        description="our name -> column; image_id required, path, patient_id, study_id, view optional",
+        description="our name -> column; image_id required; path, patient_id, study_id, view may follow",
     )
     pattern: str = Field(
         "images/{image_id}.png", description="where an image lies if no column gives its path"
@@ -177,7 +177,7 @@ class RegionReference(Block):
     format: Literal["phantom", "masks"]
     path: str | None = Field(
         None,
-        description="masks: folder that holds masks/<structure>/<image id>.png, null: source.images; "
+        description="masks: folder with masks/<structure>/<image id>.png; null: source.images. "
         "phantom: null, the truth drawn with the images",
     )
 
@@ -237,7 +237,7 @@ class DatasetConfig(Block):
         return getattr(self.source, "reports", None) is not None
 
     def source_with_phantoms(self, images: str) -> dict[str, Any]:
-        """The source block as plain values, with drawn phantoms in ``images`` where there are some."""
+        """The source as plain values; where phantoms are drawn, ``images`` is their folder."""
         source = self.source.model_dump()
         return {**source, "images": images} if self.phantoms else source
 
@@ -262,7 +262,7 @@ class DatasetConfig(Block):
         return [source.reports]
 
     def references(self, results: str) -> dict[str, list[dict[str, Any]]]:
-        """What to evaluate against, by kind, with the paths that default to the source filled in."""
+        """What to evaluate against, by kind; paths that default to the source are filled in."""
         reports = getattr(self.source, "reports", None)
         images = getattr(self.source, "images", None)
         truth = f"{results}/draw_phantoms/truth.parquet"

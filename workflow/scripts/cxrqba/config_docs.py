@@ -1,4 +1,4 @@
-"""What is generated from the configuration model: JSON schemas and the tables of config/README.md."""
+"""Generated from the configuration model: JSON schemas and the tables of config/README.md."""
 
 from __future__ import annotations
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import polars as pl
 
-STR = pl.String
-INT = pl.Int32
-FLOAT = pl.Float64
-BOOL = pl.Boolean
-STRINGS = pl.List(pl.String)
-BOX = pl.List(pl.Float64)
-BOXES = pl.List(BOX)
+Type = pl.DataType | type[pl.DataType]
+
+STR: Type = pl.String
+INT: Type = pl.Int32
+FLOAT: Type = pl.Float64
+BOOL: Type = pl.Boolean
+STRINGS: Type = pl.List(pl.String)
+BOX: Type = pl.List(pl.Float64)
+BOXES: Type = pl.List(BOX)
 
 # --- vocabularies -------------------------------------------------------------------------------
 
@@ -228,7 +230,7 @@ PHANTOM_TRUTH = pl.Schema(
 
 # --- extraction passes --------------------------------------------------------------------------
 
-SPAN = pl.Struct({"sent_id": STR, "start": INT, "end": INT})
+SPAN: Type = pl.Struct({"sent_id": STR, "start": INT, "end": INT})
 """[start, end) in characters of the study's ``report``."""
 
 SENTENCES = pl.Schema(
@@ -245,8 +247,8 @@ SENTENCES = pl.Schema(
     }
 )
 
-RAW_REGION = pl.Struct({"region": STR, "distances": STRINGS})
-RAW_MODIFIER = pl.Struct({"type": STR, "value": STR})
+RAW_REGION: Type = pl.Struct({"region": STR, "distances": STRINGS})
+RAW_MODIFIER: Type = pl.Struct({"type": STR, "value": STR})
 
 RAW_OBSERVATIONS = pl.Schema(
     {
@@ -315,7 +317,7 @@ MAPPINGS = pl.Schema(
 
 # --- graph --------------------------------------------------------------------------------------
 
-LOCALIZATION = pl.Struct(
+LOCALIZATION: Type = pl.Struct(
     {
         "image_id": STR,
         "bboxes": BOXES,
@@ -326,9 +328,9 @@ LOCALIZATION = pl.Struct(
         "localization_quality": STR,
     }
 )
-QUALITY = pl.Struct({aspect: STR for aspect in EXTRACTION_QUALITY})
-MODIFIERS = pl.Struct({kind: STRINGS for kind in MODIFIER_TYPES})
-DECISION = pl.Struct(
+QUALITY: Type = pl.Struct(dict.fromkeys(EXTRACTION_QUALITY, STR))
+MODIFIERS: Type = pl.Struct(dict.fromkeys(MODIFIER_TYPES, STRINGS))
+DECISION: Type = pl.Struct(
     {"kind": STR, "text": STR, "reference": STR, "score": FLOAT, "runner_up": STR, "method": STR}
 )
 
@@ -375,7 +377,7 @@ REGIONS = pl.Schema(
     }
 )
 
-INDICATION = pl.Struct(
+INDICATION: Type = pl.Struct(
     {
         "indication_summary": STR,
         "patient_info": STR,
@@ -438,7 +440,7 @@ STATISTICS = pl.Schema(
     }
 )
 
-ANSWER = pl.Struct(
+ANSWER: Type = pl.Struct(
     {
         "answer_id": STR,  # <question_id>.a01, contains the question id
         "parent_answer_id": STR,  # null for level 0
