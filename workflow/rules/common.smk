@@ -104,6 +104,12 @@ def evaluation():
     }
 
 
+def gold(kind):
+    """Files of the reference sets of one kind, where they are files."""
+    paths = [r["path"] for r in DATASET.references(RESULTS)[kind]]
+    return [p for p in paths if not Path(p).is_dir()]
+
+
 def targets():
     """What a full run makes; a dataset without reports stops after localisation."""
     tables = ["table_accounting"]

@@ -7,12 +7,6 @@ intervals. Steps: evaluate_labels, evaluate_boxes, evaluate_regions.
 EVALUATION = evaluation()
 
 
-def gold(kind):
-    """Files of the reference sets of one kind, where they are files."""
-    paths = [r["path"] for r in DATASET.references(RESULTS)[kind]]
-    return [p for p in paths if not Path(p).is_dir()]
-
-
 rule evaluate_labels:
     input:
         studies=shards_of("prepare_studies", "studies"),
