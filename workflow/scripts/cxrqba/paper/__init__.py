@@ -1,1 +1,1 @@
-"""Tables and figures of the paper."""
+"""Tables and figures of the paper (Sec. 4, App. A-C), made from column scans of the results."""

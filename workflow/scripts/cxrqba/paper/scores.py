@@ -1,0 +1,169 @@
+"""Tables 2a, 2b and the region table: agreement with expert labels, boxes and masks.
+
+Table 2a (paper Sec. 4.1, C.2) gives Matthews correlation of finding tags per study, Table 2b
+(Sec. 4.1, C.3) the overlap of finding boxes with expert boxes, the region table the overlap of
+anatomy boxes with known anatomy. Intervals are 95 % bootstrap intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from cxrqba.paper.scan import scan
+from cxrqba.paper.tables import UNDEFINED, Block, Table, count, interval, no_data, number
+from cxrqba.schema import BOX_SCORES, LABEL_SCORES, REGION_SCORES
+
+CLASS_SETS = ("CXP-5", "CXP-7", "CXP-13")
+POOLED = ("macro", "micro")
+LABEL_METRICS = {"mcc": "MCC", "precision": "P", "recall": "R", "f1": "F1"}
+Row = Mapping[str, Any]
+
+
+def label_table(paths: Sequence[Path], dataset: str) -> Table:
+    """Table 2a: MCC pooled over class sets, then every class."""
+    name, caption = "Table 2a", "Finding tags against expert labels"
+    scores = _load(paths, LABEL_SCORES)
+    if scores.is_empty():
+        return no_data(name, caption, dataset, scores, "no label reference is configured")
+    blocks = [Block(_label_summary(scores), "MCC over class sets", ("Reference", "System", "Tags"))]
+    for (reference, closure), part in scores.group_by("reference", "closure", maintain_order=True):
+        classes = part.filter(~pl.col("class").is_in(POOLED))
+        if classes.height:
+            heading = f"Per class: {reference}, {closure} tags"
+            blocks.append(Block(_label_classes(classes), heading, ("Class",)))
+    protocols = scores["protocol"].drop_nulls().unique(maintain_order=True)
+    notes = [
+        "MCC: Matthews correlation coefficient of study labels; macro: mean over the classes of a "
+        "set for which it is defined; micro: over all (study, class) pairs. Brackets: 95 % "
+        "bootstrap interval. – : undefined. Positives: studies the reference calls positive.",
+        *(f"Protocol: {p}." for p in protocols if p),
+    ]
+    return Table(name, caption, dataset, scores, blocks, notes)
+
+
+def box_table(paths: Sequence[Path], dataset: str) -> Table:
+    """Table 2b: box overlap pooled over classes, then every class."""
+    name, caption = "Table 2b", "Finding boxes against expert boxes"
+    scores = _load(paths, BOX_SCORES)
+    if scores.is_empty():
+        return no_data(name, caption, dataset, scores, "no box reference is configured")
+    metrics = list(scores["metric"].unique(maintain_order=True))
+    pooled = pl.col("class").is_in(POOLED)
+    keys = {"reference": "Reference", "system": "System", "class": "Pooled"}
+    summary = _wide(scores.filter(pooled), keys, metrics, "pairs")
+    blocks = [Block(summary, None, tuple(keys.values()))]
+    for (reference,), part in scores.filter(~pooled).group_by("reference", maintain_order=True):
+        keys = {"class": "Class", "system": "System"}
+        frame = _wide(part, keys, metrics, "pairs")
+        blocks.append(Block(frame, f"Per class: {reference}", ("Class", "System")))
+    notes = [
+        "A pair is (image, class) with a predicted and a reference box, each side the union of its "
+        "boxes. IoU, IoP, IoT: intersection over union, over prediction, over target; @30: share "
+        "of pairs that reach 30 %. Brackets: 95 % bootstrap interval. – : undefined.",
+    ]
+    return Table(name, caption, dataset, scores, [b for b in blocks if b.frame.height], notes)
+
+
+def region_table(paths: Sequence[Path], dataset: str) -> Table:
+    """Overlap of localised anatomy with known anatomy, per structure."""
+    caption = "Anatomy boxes against known anatomy"
+    scores = _load(paths, REGION_SCORES)
+    if scores.is_empty():
+        return no_data("", caption, dataset, scores, "no region reference is configured")
+    metrics = list(scores["metric"].unique(maintain_order=True))
+    keys = {"structure": "Structure", "system": "System"}
+    blocks = [
+        Block(
+            _wide(part, keys, metrics, "images", "found"), str(reference), ("Structure", "System")
+        )
+        for (reference,), part in scores.group_by("reference", maintain_order=True)
+    ]
+    notes = [
+        "IoU mean: mean intersection over union of the boxes over all images with a reference box, "
+        "an image without our box counting as 0; IoU P10: its 10th percentile. The median box is "
+        "one constant box for all images: what localisation must beat. Brackets: 95 % bootstrap "
+        "interval over images. – : undefined.",
+    ]
+    return Table("", caption, dataset, scores, blocks, notes)
+
+
+def _load(paths: Sequence[Path], schema: pl.Schema) -> pl.DataFrame:
+    return scan(paths, list(schema), schema).collect()
+
+
+def _label_summary(scores: pl.DataFrame) -> pl.DataFrame:
+    """One row per reference, system and closure; macro per class set, micro over the widest set."""
+    pooled = scores.filter(pl.col("class").is_in(POOLED), pl.col("metric") == "mcc")
+    sets = _class_sets(pooled)
+    micro = _class_sets(pooled.filter(pl.col("class") == "micro"))[-1:]
+    rows = []
+    for keys, part in pooled.group_by("reference", "system", "closure", maintain_order=True):
+        values = {(r["class"], r["class_set"]): r for r in part.iter_rows(named=True)}
+        row: dict[str, str] = dict(
+            zip(("Reference", "System", "Tags"), map(str, keys), strict=True)
+        )
+        row["Studies"] = _largest(part["studies"])
+        row |= {f"{s} macro": _interval(values.get(("macro", s))) for s in sets}
+        row |= {f"{s} micro": _interval(values.get(("micro", s))) for s in micro}
+        rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _class_sets(scores: pl.DataFrame) -> list[str]:
+    """Class sets from narrow to wide: those of CheXpert first, then as they come."""
+    found = [s for s in scores["class_set"].unique(maintain_order=True) if s is not None]
+    return [*(s for s in CLASS_SETS if s in found), *(s for s in found if s not in CLASS_SETS)]
+
+
+def _label_classes(scores: pl.DataFrame) -> pl.DataFrame:
+    """One row per class; support, then MCC, P, R and F1 of each system."""
+    systems = list(scores["system"].unique(maintain_order=True))
+    rows = []
+    for (name,), part in scores.group_by("class", maintain_order=True):
+        values = {(r["system"], r["metric"]): r for r in part.iter_rows(named=True)}
+        row = {"Class": str(name), "Positives": _largest(part["support"])}
+        for system in systems:
+            for metric, heading in LABEL_METRICS.items():
+                cell = values.get((system, metric))
+                text = _interval(cell) if metric == "mcc" else _number(cell)
+                row[f"{system}: {heading}"] = text
+        rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _wide(
+    scores: pl.DataFrame, keys: Mapping[str, str], metrics: Iterable[str], *counts: str
+) -> pl.DataFrame:
+    """One row per combination of ``keys`` (column -> heading), one column per metric."""
+    rows = []
+    for values, part in scores.group_by(*keys, maintain_order=True):
+        cells = {r["metric"]: r for r in part.iter_rows(named=True)}
+        row = {h: str(v) for h, v in zip(keys.values(), values, strict=True)}
+        row |= {c.capitalize(): _largest(part[c]) for c in counts}
+        row |= {_metric_name(m): _interval(cells.get(m)) for m in metrics}
+        rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _metric_name(metric: str) -> str:
+    """``iou_30`` -> ``IoU @30``; ``iou_p10`` -> ``IoU P10``."""
+    known = {"iou": "IoU", "iop": "IoP", "iot": "IoT", "30": "@30", "at30": "@30", "p10": "P10"}
+    words = metric.replace("@", "_").split("_")
+    return " ".join(known.get(w, w) for w in words)
+
+
+def _largest(column: pl.Series) -> str:
+    """The same count stands in all rows of a group; null where it is undefined."""
+    return count(max(column.drop_nulls().to_list(), default=None))
+
+
+def _interval(row: Row | None) -> str:
+    return interval(row["value"], row["low"], row["high"]) if row else UNDEFINED
+
+
+def _number(row: Row | None) -> str:
+    return number(row["value"]) if row else UNDEFINED
