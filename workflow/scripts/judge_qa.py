@@ -1,0 +1,32 @@
+"""Judge the texts of all questions of a shard by five criteria (paper Sec. 3.3, E.3)."""
+
+from __future__ import annotations
+
+from cxrqba import step
+from cxrqba.config import LlmConfig
+from cxrqba.judge.rules import RulesJudge
+from cxrqba.judge.run import judge_questions
+from cxrqba.reference.tables import load_reference
+from cxrqba.schema import JUDGEMENTS, LEDGER, QUESTIONS, STUDIES
+from cxrqba.tables import read_table, write_table
+
+
+def main() -> None:
+    args = step.arguments(
+        __doc__, files=("studies", "questions", "reference", "judgements", "ledger")
+    )
+    LlmConfig.model_validate(args.settings)
+    judge = RulesJudge(load_reference(args.reference))
+    judgements, ledger = judge_questions(
+        read_table(args.studies, STUDIES), read_table(args.questions, QUESTIONS), judge
+    )
+    write_table(judgements, args.judgements, JUDGEMENTS)
+    write_table(ledger, args.ledger, LEDGER)
+    failed = judgements["level"].null_count()
+    step.log.info(
+        "judge_qa %s: %d judgements, %d without a level", args.shard, judgements.height, failed
+    )
+
+
+if __name__ == "__main__":
+    step.run(main)
