@@ -29,7 +29,9 @@ from cxrqba.paper.scan import scan
 from cxrqba.schema import EXTRACTION_QUALITY, RATED, RATED_ANSWERS, TEXT_QUALITY
 
 TITLE = "Figure 4. Quality of the QA pairs"
-NO_CAUSE = "none named"
+NOTHING = "nothing"
+NOT_JUDGED = "not judged"
+"""Causes where the rating names none: of the best grade, and of no rating."""
 GROUPS = ("overall", "question_strategy", "question_type", "answer_type")
 DATA = pl.Schema(
     {
@@ -95,7 +97,9 @@ def quality_figure(data: pl.DataFrame, kept: pl.DataFrame, dataset: str) -> Figu
     rows = _question_rows(kept)
     causes = _cause_shares(data)
     left_height = ROW * len(rows)
-    right_height = ROW * len(ANSWER_TYPE_NAMES) + GAP + CAUSE_ROW * causes["aspect"].n_unique()
+    right_height = (
+        ROW * len(ANSWER_TYPE_NAMES) + GAP + CAUSE_ROW * max(1, causes["aspect"].n_unique())
+    )
     height = HEAD + max(left_height, right_height) + FOOT
     figure = style.new_figure(style.PAGE_WIDTH, height)
     style.title(figure, TITLE, dataset)
@@ -114,7 +118,8 @@ def quality_figure(data: pl.DataFrame, kept: pl.DataFrame, dataset: str) -> Figu
     _bars(parts, data, names, None)
     parts.set_title("(a) Grades of single answer parts", x=-0.74)
     tall = CAUSE_ROW * causes["aspect"].n_unique()
-    _cause_matrix(axes(0.735, 0.255, HEAD + parts_height + GAP, tall), causes)
+    if causes.height:
+        _cause_matrix(axes(0.735, 0.255, HEAD + parts_height + GAP, tall), causes)
     return figure
 
 
@@ -124,7 +129,12 @@ def _count(paths: Sequence[Path], keys: list[str], schema: pl.Schema) -> pl.Data
         .group_by(*keys, "rating", "limiting_aspect")
         .agg(pl.len().cast(pl.Int64).alias("count"))
         .with_columns(
-            pl.col("rating").fill_null(NOT_RATED), pl.col("limiting_aspect").fill_null(NO_CAUSE)
+            pl.col("rating").fill_null(NOT_RATED),
+            pl.col("limiting_aspect").fill_null(
+                pl.when(pl.col("rating").is_null())
+                .then(pl.lit(NOT_JUDGED))
+                .otherwise(pl.lit(NOTHING))
+            ),
         )
         .collect()
     )
@@ -222,7 +232,7 @@ def _bars(
         numbers = _numbers(group_by, group, totals.get((group_by, group), 0), kept)
         for x, text in zip(NUMBER_COLUMNS, numbers, strict=False):
             axes.text(x, y, text, va="center", ha="right", fontsize=5.5)
-    headings = ("answer parts",) if kept is None else ("QA pairs", "PT %", "FT %")
+    headings = ("parts",) if kept is None else ("QA pairs", "PT %", "FT %")
     for x, text in zip(NUMBER_COLUMNS, headings, strict=False):
         axes.text(x, -0.75, text, va="bottom", ha="right", fontsize=5.5, color=style.GREY)
     axes.set_ylim(len(rows) - 0.4, -0.6)
@@ -275,7 +285,7 @@ def _legend(figure: Figure, height: float) -> None:
 def _cause_shares(data: pl.DataFrame) -> pl.DataFrame:
     """Columns rating, aspect, share: of a grade's QA pairs, those that the aspect limited."""
     return (
-        data.filter(pl.col("panel") == "causes")
+        data.filter(pl.col("panel") == "causes", pl.col("rating") != GRADES[0])
         .with_columns(aspect=pl.col("limiting_aspect").str.split("=").list.first())
         .group_by("rating", "aspect")
         .agg(pl.col("share").sum())
@@ -286,8 +296,7 @@ def _cause_matrix(axes: Axes, causes: pl.DataFrame) -> None:
     """Share of each grade's QA pairs that a given aspect limited; columns sum to 100 %."""
     known = [*EXTRACTION_QUALITY, *TEXT_QUALITY]
     found = set(causes["aspect"])
-    aspects = [a for a in known if a in found] + sorted(found - {*known, NO_CAUSE})
-    aspects += [NO_CAUSE] if NO_CAUSE in found else []
+    aspects = [a for a in known if a in found] + sorted(found.difference(known))
     grades = [g for g in GRADES if g in set(causes["rating"])]
     matrix = np.zeros((len(aspects), len(grades)))
     for row in causes.iter_rows(named=True):

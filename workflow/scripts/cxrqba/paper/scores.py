@@ -98,8 +98,8 @@ def _load(paths: Sequence[Path], schema: pl.Schema) -> pl.DataFrame:
 def _label_summary(scores: pl.DataFrame) -> pl.DataFrame:
     """One row per reference, system and closure; macro per class set, micro over the widest set."""
     pooled = scores.filter(pl.col("class").is_in(POOLED), pl.col("metric") == "mcc")
-    sets = _class_sets(pooled)
-    micro = _class_sets(pooled.filter(pl.col("class") == "micro"))[-1:]
+    sets = class_sets(pooled)
+    micro = class_sets(pooled.filter(pl.col("class") == "micro"))[-1:]
     rows = []
     for keys, part in pooled.group_by("reference", "system", "closure", maintain_order=True):
         values = {(r["class"], r["class_set"]): r for r in part.iter_rows(named=True)}
@@ -113,7 +113,7 @@ def _label_summary(scores: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _class_sets(scores: pl.DataFrame) -> list[str]:
+def class_sets(scores: pl.DataFrame) -> list[str]:
     """Class sets from narrow to wide: those of CheXpert first, then as they come."""
     found = [s for s in scores["class_set"].unique(maintain_order=True) if s is not None]
     return [*(s for s in CLASS_SETS if s in found), *(s for s in found if s not in CLASS_SETS)]

@@ -38,7 +38,8 @@ PURPLE = "#CC79A7"
 GREY = "#8A8A8A"
 INK = "#222222"
 FAINT = "#D9D9D9"
-SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW)
+ON_IMAGE = (ORANGE, SKY, VERMILLION, GREEN, PURPLE, YELLOW, BLUE)
+"""Colours of boxes, those that stand out most on a dark film first."""
 
 POSITIVE = BLUE
 NEGATIVE = ORANGE
@@ -66,6 +67,7 @@ PARAMETERS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": INK,
+    "text.parse_math": False,  # a "$" in a report is a dollar sign
     "xtick.color": INK,
     "ytick.color": INK,
     "xtick.labelsize": 6.5,
