@@ -546,8 +546,22 @@ LABEL_SCORES = pl.Schema(
         "support": INT,  # positives in the reference
         "predicted": INT,
         "studies": INT,
+        "defined": INT,  # classes behind the value: those of a macro average that are defined
         "closure": STR,  # exact or closed over the hierarchy
         "protocol": STR,
+    }
+)
+
+STUDY_LABELS = pl.Schema(
+    {
+        "reference": STR,
+        "study_id": STR,
+        "class": STR,
+        "closure": STR,
+        "gold": INT,  # 1 or 0; null: not scored
+        "ours": BOOL,
+        "baseline": BOOL,
+        "has_graph": BOOL,  # false: counted as negative because the study has no observation
     }
 )
 
