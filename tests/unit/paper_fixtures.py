@@ -230,3 +230,13 @@ def write_rows(path: Path, rows: list[dict[str, Any]], columns: pl.Schema) -> Pa
     """One table from rows."""
     write_table(frame(rows, columns), path, columns)
     return path
+
+
+def label_row(name: str, class_set: str, metric: str, value: float, **more: Any) -> dict[str, Any]:
+    """One row of the label scores."""
+    return {
+        "dataset": "Demo", "reference": "gold", "system": "ours", "class": name,
+        "class_set": class_set, "metric": metric, "value": value, "low": value - 0.1,
+        "high": value + 0.1, "support": 7, "predicted": 8, "studies": 1200, "closure": "exact",
+        "protocol": "-1 excluded", **more,
+    }  # fmt: skip

@@ -91,7 +91,7 @@ class _Ruler:
 
     def __init__(self) -> None:
         self.figure = style.new_figure(1, 1)
-        self.renderer: Any = RendererAgg(72, 72, self.figure.dpi)
+        self.renderer: Any = RendererAgg(72, 72, self.figure.dpi)  # type: ignore[no-untyped-call]
 
     def width(self, text: str, size: float, weight: str) -> float:
         font = FontProperties(family="DejaVu Sans", size=size, weight=weight)

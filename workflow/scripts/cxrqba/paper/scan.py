@@ -40,8 +40,8 @@ def explode_parts(questions: pl.DataFrame, fields: Sequence[str]) -> pl.DataFram
     """One row per answer part: the other columns of ``questions`` and ``fields`` of the part."""
     others = [c for c in questions.columns if c != "answers"]
     return (
-        questions.filter(pl.col("answers").list.len() > 0)
-        .explode("answers")
+        questions.explode("answers", empty_as_null=False)
+        .filter(pl.col("answers").is_not_null())
         .select(*others, *(pl.col("answers").struct.field(f) for f in fields))
     )
 

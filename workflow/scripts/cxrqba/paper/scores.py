@@ -7,6 +7,7 @@ anatomy boxes with known anatomy. Intervals are 95 % bootstrap intervals.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,11 @@ from cxrqba.schema import BOX_SCORES, LABEL_SCORES, REGION_SCORES
 
 CLASS_SETS = ("CXP-5", "CXP-7", "CXP-13")
 POOLED = ("macro", "micro")
+BOX_COUNTS = {
+    "targets_without_prediction": "Targets without box",
+    "predictions_without_target": "Boxes without target",
+}
+"""Metrics that are counts."""
 LABEL_METRICS = {"mcc": "MCC", "precision": "P", "recall": "R", "f1": "F1"}
 Row = Mapping[str, Any]
 
@@ -51,7 +57,8 @@ def box_table(paths: Sequence[Path], dataset: str) -> Table:
     scores = _load(paths, BOX_SCORES)
     if scores.is_empty():
         return no_data(name, caption, dataset, scores, "no box reference is configured")
-    metrics = list(scores["metric"].unique(maintain_order=True))
+    metrics = [m for m in scores["metric"].unique(maintain_order=True) if m not in BOX_COUNTS]
+    metrics += list(BOX_COUNTS)
     pooled = pl.col("class").is_in(POOLED)
     keys = {"reference": "Reference", "system": "System", "class": "Pooled"}
     summary = _wide(scores.filter(pooled), keys, metrics, "pairs")
@@ -63,7 +70,8 @@ def box_table(paths: Sequence[Path], dataset: str) -> Table:
     notes = [
         "A pair is (image, class) with a predicted and a reference box, each side the union of its "
         "boxes. IoU, IoP, IoT: intersection over union, over prediction, over target; @30: share "
-        "of pairs that reach 30 %. Brackets: 95 % bootstrap interval. – : undefined.",
+        "of pairs that reach 30 %. Targets without box and boxes without target are counted and do "
+        "not enter the scores. Brackets: 95 % bootstrap interval. – : undefined.",
     ]
     return Table(name, caption, dataset, scores, [b for b in blocks if b.frame.height], notes)
 
@@ -107,7 +115,7 @@ def _label_summary(scores: pl.DataFrame) -> pl.DataFrame:
             zip(("Reference", "System", "Tags"), map(str, keys), strict=True)
         )
         row["Studies"] = _largest(part["studies"])
-        row |= {f"{s} macro": _interval(values.get(("macro", s))) for s in sets}
+        row |= {f"{s} macro": _macro(s, values.get(("macro", s))) for s in sets}
         row |= {f"{s} micro": _interval(values.get(("micro", s))) for s in micro}
         rows.append(row)
     return pl.DataFrame(rows)
@@ -117,6 +125,15 @@ def class_sets(scores: pl.DataFrame) -> list[str]:
     """Class sets from narrow to wide: those of CheXpert first, then as they come."""
     found = [s for s in scores["class_set"].unique(maintain_order=True) if s is not None]
     return [*(s for s in CLASS_SETS if s in found), *(s for s in found if s not in CLASS_SETS)]
+
+
+def _macro(class_set: str, row: Row | None) -> str:
+    """A mean over classes; says over how many if it is defined for fewer than the set has."""
+    text = _interval(row)
+    size = re.search(r"-(\d+)$", class_set)
+    if row is None or text == UNDEFINED or size is None or row["defined"] is None:
+        return text
+    return text if row["defined"] == int(size[1]) else f"{text} ({row['defined']} classes)"
 
 
 def _label_classes(scores: pl.DataFrame) -> pl.DataFrame:
@@ -144,13 +161,20 @@ def _wide(
         cells = {r["metric"]: r for r in part.iter_rows(named=True)}
         row = {h: str(v) for h, v in zip(keys.values(), values, strict=True)}
         row |= {c.capitalize(): _largest(part[c]) for c in counts}
-        row |= {_metric_name(m): _interval(cells.get(m)) for m in metrics}
+        row |= {_metric_name(m): _metric(m, cells.get(m)) for m in metrics}
         rows.append(row)
     return pl.DataFrame(rows)
 
 
+def _metric(metric: str, row: Row | None) -> str:
+    """A count as an integer, any other metric with its interval."""
+    return _number(row, digits=0) if metric in BOX_COUNTS else _interval(row)
+
+
 def _metric_name(metric: str) -> str:
     """``iou_30`` -> ``IoU @30``; ``iou_p10`` -> ``IoU P10``."""
+    if metric in BOX_COUNTS:
+        return BOX_COUNTS[metric]
     known = {"iou": "IoU", "iop": "IoP", "iot": "IoT", "30": "@30", "at30": "@30", "p10": "P10"}
     words = metric.replace("@", "_").split("_")
     return " ".join(known.get(w, w) for w in words)
@@ -165,5 +189,5 @@ def _interval(row: Row | None) -> str:
     return interval(row["value"], row["low"], row["high"]) if row else UNDEFINED
 
 
-def _number(row: Row | None) -> str:
-    return number(row["value"]) if row else UNDEFINED
+def _number(row: Row | None, digits: int = 2) -> str:
+    return number(row["value"], digits) if row else UNDEFINED

@@ -14,7 +14,6 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from cxrqba.paper import style
 from cxrqba.paper.names import STRATEGY_NAMES
@@ -50,7 +49,7 @@ def tag_counts(paths: Sequence[Path]) -> pl.DataFrame:
         )
         new = [
             parts.select("question_strategy", "positiveness", tag=pl.col(column).list.unique())
-            .explode("tag")
+            .explode("tag", empty_as_null=False)
             .drop_nulls("tag")
             .group_by("tag", "question_strategy", "positiveness")
             .agg(pl.len().cast(pl.Int64).alias("count"))
@@ -127,8 +126,8 @@ def _panel(axes: Axes, data: pl.DataFrame, tags: list[str], kind: str, *, first:
     largest = max(numbers, default=1)
     axes.set_xlim(-1.05 * largest, 1.05 * largest)
     axes.set_ylim(len(tags) - 0.4, -0.6)
-    axes.xaxis.set_major_locator(MaxNLocator(2, integer=True, symmetric=True))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(abs(value))))
+    tick = _round_below(largest)
+    axes.set_xticks([-tick, 0, tick], [_short(tick), "0", _short(tick)])
     axes.tick_params(axis="x", labelsize=5.5)
     axes.tick_params(axis="y", length=0, labelsize=6)
     axes.set_yticks(range(len(tags)), [_label(t) for t in tags] if first else [""] * len(tags))
@@ -148,6 +147,12 @@ def _label(tag: str) -> str:
     """Tags longer than the margin end in an ellipsis; subcategories are not shouted."""
     text = tag.lower() if tag.isupper() else tag
     return text if len(text) <= 27 else f"{text[:26]}…"
+
+
+def _round_below(value: int) -> int:
+    """The largest of 1, 2, 5, 10, 20, 50, ... that is not above ``value`` (1 or more)."""
+    power = int("1" + "0" * (len(str(value)) - 1))
+    return max(step * power for step in (1, 2, 5) if step * power <= value)
 
 
 def _short(value: float) -> str:
