@@ -1,7 +1,7 @@
 """The baseline every extractor must beat: keywords with a simple negation window.
 
 A class is positive if a sentence outside indication, history and technique names one of its
-findings and no negation word stands among the eight words before it or right behind it.
+findings and no negation word stands among the twelve words before it or right behind it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from cxrqba.reference.tables import Reference
 
-WINDOW = 8
+WINDOW = 12
 _SKIPPED = re.compile(
     r"^[ \t]*(?:indication|history|clinical|reason|examination|exam|technique|comparison)[^:\n]*:"
     r".*?(?=^[ \t]*[A-Za-z][A-Za-z /,&-]+:|\Z)",
