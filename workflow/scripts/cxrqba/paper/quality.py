@@ -47,7 +47,7 @@ DATA = pl.Schema(
 )
 # Inches: above the panels, below them, between the two on the right, per bar, per matrix row.
 HEAD, FOOT, GAP, ROW, CAUSE_ROW = 1.12, 0.36, 0.7, 0.17, 0.22
-NUMBER_COLUMNS = (1.32, 1.5, 1.68)
+NUMBER_COLUMNS = (1.4, 1.56, 1.71)
 """Right edges of the columns of numbers beside the bars, in bar widths."""
 SUBSETS = pl.Schema(
     {

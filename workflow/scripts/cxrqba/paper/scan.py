@@ -37,12 +37,16 @@ def slices(
 
 
 def explode_parts(questions: pl.DataFrame, fields: Sequence[str]) -> pl.DataFrame:
-    """One row per answer part: the other columns of ``questions`` and ``fields`` of the part."""
-    others = [c for c in questions.columns if c != "answers"]
+    """One row per answer part: the other columns of ``questions`` and ``fields`` of the part.
+
+    Only ``fields`` are exploded: repeating boxes and tags nobody asked for costs most of the time.
+    """
+    wanted = [pl.element().struct.field(f) for f in fields]
     return (
-        questions.explode("answers", empty_as_null=False)
+        questions.with_columns(pl.col("answers").list.eval(pl.struct(wanted)))
+        .explode("answers", empty_as_null=False)
         .filter(pl.col("answers").is_not_null())
-        .select(*others, *(pl.col("answers").struct.field(f) for f in fields))
+        .unnest("answers")
     )
 
 
