@@ -26,7 +26,7 @@ from cxrqba.reports.images import ImageError, read_image
 TITLE = "Figure 1. One question-answer pair per strategy"
 # Inches, top to bottom and left to right.
 HEAD, GAP, MARGIN, IMAGE_WIDTH, IMAGE_HEIGHT, SPACE = 0.62, 0.3, 0.1, 1.95, 2.3, 0.2
-INDENT = 0.16
+NO_IMAGE_HEIGHT, INDENT = 0.9, 0.16
 SHOWN_PARTS = 7
 """As many as there are colours; the figure says how many more there are."""
 DISPLAY_PIXELS = 700
@@ -59,7 +59,8 @@ def examples_figure(examples: Sequence[Example], dataset: str) -> Figure:
     ruler = _Ruler()
     width = style.PAGE_WIDTH - 2 * MARGIN - IMAGE_WIDTH - SPACE
     blocks = [_lines(example, "abcd"[i], ruler, width) for i, example in enumerate(examples)]
-    heights = [max(IMAGE_HEIGHT, lines[-1].top + 0.12) for lines in blocks]
+    panels = [IMAGE_HEIGHT if example.image else NO_IMAGE_HEIGHT for example in examples]
+    heights = [max(p, lines[-1].top + 0.12) for p, lines in zip(panels, blocks, strict=True)]
     total = HEAD + sum(heights) + GAP * (len(blocks) - 1) + MARGIN
     figure = style.new_figure(style.PAGE_WIDTH, total)
     style.title(figure, TITLE, dataset)
@@ -73,12 +74,13 @@ def examples_figure(examples: Sequence[Example], dataset: str) -> Figure:
         color=style.GREY,
     )
     top = HEAD
-    for example, lines, height in zip(examples, blocks, heights, strict=True):
+    rows = zip(examples, blocks, panels, heights, strict=True)
+    for example, lines, panel, height in rows:
         box = (
             MARGIN / style.PAGE_WIDTH,
-            1 - (top + IMAGE_HEIGHT) / total,
+            1 - (top + panel) / total,
             IMAGE_WIDTH / style.PAGE_WIDTH,
-            IMAGE_HEIGHT / total,
+            panel / total,
         )
         _draw_image(figure.add_axes(box), example)
         _draw_text(figure, example, lines, top, total)
