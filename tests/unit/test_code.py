@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from cxrqba.provenance import code
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from cxrqba.config import DatasetConfig, HashShards, SubjectPrefixShards, load_config
 from cxrqba.config_docs import generated
 from cxrqba.errors import UserError

@@ -13,8 +13,10 @@ CONDA_NAMES = {"matplotlib-base": "matplotlib"}
 
 
 def locked(name: str) -> dict[str, str]:
+    """Package -> version for Python 3.11, which the environments pin."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    return dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", text, flags=re.MULTILINE))
+    pins = re.findall(r"^([\w.-]+)==([^\s;\\]+)([^\\\n]*)", text, flags=re.MULTILINE)
+    return {p: version for p, version, marker in pins if ">= '3.12'" not in marker}
 
 
 @pytest.mark.parametrize("env", sorted((ROOT / "workflow" / "envs").glob("*.yaml")), ids=str)

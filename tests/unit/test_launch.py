@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
+
 from cxrqba import launch
 from cxrqba.errors import UserError
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from cxrqba import step
 from cxrqba.errors import UserError
 from cxrqba.ledger import Ledger
