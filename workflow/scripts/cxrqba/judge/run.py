@@ -111,25 +111,17 @@ class _Rows:
         for criterion in TEXT_QUALITY:
             found = levels.get(criterion)
             status = "ok" if found is not None else "error" if has_report else "no_report"
+            ids: Sequence[str | None] = [None]
+            given: Sequence[str | None] = [found if isinstance(found, str) else None]
             if criterion in PART_CRITERIA:
-                given = found or [None] * len(question.answer_ids)
-                for answer_id, level in zip(question.answer_ids, given, strict=True):
-                    self._append(question, answer_id, criterion, level, status)
-            else:
-                level = found if isinstance(found, str) else None
-                self._append(question, None, criterion, level, status)
-
-    def _append(
-        self,
-        question: _Question,
-        answer_id: str | None,
-        criterion: str,
-        level: str | None,
-        status: str,
-    ) -> None:
-        values = (question.study_id, question.question_id, answer_id, criterion, level, status)
-        for column, value in zip(self.columns.values(), values, strict=True):
-            column.append(value)
+                ids = question.answer_ids
+                given = found if isinstance(found, list) else [None] * len(ids)
+            self.columns["study_id"] += [question.study_id] * len(ids)
+            self.columns["question_id"] += [question.question_id] * len(ids)
+            self.columns["answer_id"] += ids
+            self.columns["criterion"] += [criterion] * len(ids)
+            self.columns["level"] += given
+            self.columns["status"] += [status] * len(ids)
 
     def table(self) -> pl.DataFrame:
         return pl.DataFrame(

@@ -56,10 +56,8 @@ _NOT_A_SIDE = re.compile(
     r"(?:left|right)|\b(?:has|have|was|were|is|are|be|been|had) left\b"
 )
 _NEGATORS = words("no without not nor neither cannot absent denies negative free never")
-_WEAK = words(
-    "definite definitive convincing obvious gross clear appreciable overt frank large significant "
-    "sizable sizeable new acute suspicious other additional further discrete evident"
-)
+_LIMITS = words("large significant gross sizable sizeable new acute other additional further")
+"""Words that narrow a denial: "no large effusion" leaves room for a small one."""
 _HEDGES = words(
     "possible possibly may might could questionable question questioned perhaps potentially "
     "potential equivocal borderline versus vs indeterminate"
@@ -110,6 +108,7 @@ class Mention:
     sides: frozenset[str]  # subset of {"left", "right"}; empty: none given
     zones: frozenset[str]  # subset of {"upper", "middle", "lower"}
     severities: frozenset[str]  # subset of {"mild", "moderate", "severe"}
+    limits: frozenset[str]  # words such as "large", "acute" that narrow a denial
     regions: frozenset[str]  # regions named in the same clause
 
 
@@ -126,13 +125,15 @@ class Normal:
 class Reading:
     """All that one sentence or short text says."""
 
-    tokens: tuple[str, ...]  # content tokens, stemmed
+    tokens: tuple[str, ...]  # content words, stemmed; a minus sign before what is negated
     mentions: tuple[Mention, ...]
     normals: tuple[Normal, ...]
     regions: frozenset[str]
     subcategories: frozenset[str]
     sides: frozenset[str]
     words: int
+    vocabulary: frozenset[str]  # the tokens as a set
+    said: frozenset[Mention]  # the mentions as a set
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +225,16 @@ class Reader:
             raw = tokenise(_NOT_A_SIDE.sub("structure", normal))
             stems = [stem(t) for t in raw]
             number += sum(t[0].isalpha() for t in raw)
-            content += [s for s, t in zip(stems, raw, strict=True) if t not in _FUNCTION_WORDS]
             hits = list(self._hits(stems))
             regions.update(h.name for h in hits if h.kind == "region")
             subcategories.update(h.name for h in hits if h.kind == "subcategory")
             sides |= _sides(raw)
             marks = _Marks(raw, normal)
+            content += [
+                f"-{s}" if negated else s
+                for s, t, negated in zip(stems, raw, marks.negated, strict=True)
+                if t not in _FUNCTION_WORDS and t not in _NEGATORS
+            ]
             found = [_mention(h, hits, raw, marks) for h in hits if h.kind == "finding"]
             mentions += found
             normals += _normals(raw, hits, marks)
@@ -241,6 +246,8 @@ class Reader:
             frozenset(subcategories),
             frozenset(sides),
             number,
+            frozenset(content),
+            frozenset(mentions),
         )
 
     def _hits(self, stems: list[str]) -> Iterator[_Hit]:
@@ -386,8 +393,10 @@ class _Marks:
         clause = chunk = 0
         for i, word in enumerate(raw):
             following = raw[i + 1 : i + 6]
-            if word in _BREAKS or word in ";:":
+            if word in _BREAKS or word == ";":
                 active, clause, chunk = False, clause + 1, chunk + 1
+            elif word == ":":  # "heart: normal" is one statement
+                active, chunk = False, chunk + 1
             elif word in (",", "and", "or", "with", "which", "while"):
                 chunk += 1
                 if _new_clause(following) or word in ("which", "while"):
@@ -400,7 +409,7 @@ class _Marks:
                 leading_answer = i == 0 and raw[1:2] == [","]
                 about_change = no_change and "chang" in " ".join(following[:3])
                 if not (leading_answer or about_change or not_excluded):
-                    active, weak = True, following[:1] != [] and following[0] in _WEAK
+                    active, weak = True, following[:1] != [] and following[0] in _LIMITS
         self.no_change = no_change
         self.not_excluded = not_excluded
 
@@ -434,6 +443,7 @@ def _mention(hit: _Hit, hits: Sequence[_Hit], raw: Sequence[str], marks: _Marks)
         sides,
         _zones(own) or _zones(raw[first:start]),
         frozenset(SEVERITIES[w] for w in own if w in SEVERITIES),
+        _LIMITS.intersection(own),
         regions,
     )
 
@@ -460,6 +470,11 @@ def _polarity(hit: _Hit, raw: Sequence[str], marks: _Marks, before: str, after: 
 def _chunk(marks: _Marks, position: int) -> tuple[int, int]:
     number = marks.chunk[position]
     return marks.chunk.index(number), len(marks.chunk) - marks.chunk[::-1].index(number)
+
+
+def zones_of(region: str) -> frozenset[str]:
+    """Zones that a region's name holds."""
+    return _zones(region.split())
 
 
 def _zones(words: Iterable[str]) -> frozenset[str]:
@@ -515,7 +530,7 @@ def _normals(raw: Sequence[str], hits: Sequence[_Hit], marks: _Marks) -> list[No
             )
             negated = marks.negated[i]
             abnormal = negated if word in _NORMAL else not negated
-            if word in _NORMAL and marks.weak[i]:
+            if word in _NORMAL and (marks.weak[i] or "otherwise" in raw):
                 continue
             found.append(Normal(regions, _sides(raw[j] for j in same), abnormal))
     return found

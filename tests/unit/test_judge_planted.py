@@ -1,0 +1,72 @@
+"""The judge on whole reports: what they say passes, what they deny or place elsewhere fails."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cxrqba.judge.rules import RulesJudge
+from cxrqba.judge.text import report_sentences
+from cxrqba.reference.tables import load_reference
+
+ROOT = Path(__file__).parents[2]
+REPORTS = sorted((ROOT / "resources" / "demo" / "mimic-cxr" / "files").rglob("s*.txt"))
+ASK = "Describe the given study."
+OTHER = {"left": "right", "right": "left"}
+
+
+@pytest.fixture(scope="module")
+def judge() -> RulesJudge:
+    return RulesJudge(load_reference(ROOT / "resources" / "reference"))
+
+
+def sentences(report: str) -> list[str]:
+    found = [" ".join(s.split()).strip(" .") + "." for _, s in report_sentences(report)]
+    return [s for s in found if len(s) > 6]
+
+
+def share(levels: Counter[str], start: str) -> float:
+    return sum(n for level, n in levels.items() if level.startswith(start)) / levels.total()
+
+
+def test_a_reports_own_sentences_pass(judge: RulesJudge) -> None:
+    levels: Counter[str] = Counter()
+    for path in REPORTS:
+        report = path.read_text(encoding="utf-8")
+        levels.update(judge.entailment(report, ASK, sentences(report)))
+    assert levels.total() > 500
+    assert share(levels, "NON_ALIGNED") < 0.02
+
+
+def test_denying_what_the_report_states_fails(judge: RulesJudge) -> None:
+    levels: Counter[str] = Counter()
+    for path in REPORTS:
+        report = path.read_text(encoding="utf-8")
+        for sentence in sentences(report):
+            mentions = judge.reader.read(sentence).mentions
+            if len(mentions) == 1 and mentions[0].polarity == "pos":
+                levels.update(
+                    judge.entailment(report, ASK, [f"There is no {mentions[0].finding}."])
+                )
+    assert levels.total() > 100
+    assert share(levels, "NON_ALIGNED") > 0.99
+
+
+def test_the_other_side_fails(judge: RulesJudge) -> None:
+    levels: Counter[str] = Counter()
+    for path in REPORTS:
+        report = path.read_text(encoding="utf-8")
+        for sentence in sentences(report):
+            mentions = judge.reader.read(sentence).mentions
+            sided = [m for m in mentions if m.polarity == "pos" and len(m.sides) == 1]
+            if (
+                len(mentions) == len(sided) == 1
+                and len(re.findall(r"\b(left|right)\b", sentence)) == 1
+            ):
+                swapped = re.sub(r"\b(left|right)\b", lambda m: OTHER[m.group()], sentence)
+                levels.update(judge.entailment(report, ASK, [swapped]))
+    assert levels.total() > 30
+    assert share(levels, "NON_ALIGNED") > 0.95

@@ -1,0 +1,305 @@
+"""Entailment: does an answer part agree with the report (paper Sec. 3.3, Tab. 12)?
+
+The statements of the part are held one by one against what the report says of the same finding,
+then of narrower and of wider findings, then against statements of normality; side, zone, region,
+degree and certainty must agree as well. The level of a part is that of its worst statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from cxrqba.judge.knowledge import Knowledge
+from cxrqba.judge.text import Mention, Normal, Polarity, Reader, Reading, ReportReading
+from cxrqba.judge.wording import GENERAL, lead, matches
+from cxrqba.schema import TEXT_QUALITY
+
+_ORDER = {level: i for i, level in enumerate(TEXT_QUALITY["entailment"])}
+
+
+class Entailment:
+    """Levels of the entailment criterion."""
+
+    def __init__(self, reader: Reader, known: Knowledge):
+        self.reader = reader
+        self.known = known
+
+    def level(self, report: ReportReading, question: str, part: str, own: Reading) -> str:
+        """Level of Tab. 12 for one part; ``own`` is the part as read."""
+        if not own.words:
+            return "NON_ALIGNED_NON_INFERABLE"
+        mentions = [m for m in own.mentions if m.polarity != "silent"]
+        normals: Sequence[Normal] = own.normals
+        opening = lead(part)
+        if not own.mentions and not normals and opening is not None and not own.regions:
+            mentions = self._meant_by_question(question, opening)
+        support = _support(own, report)
+        if not mentions:
+            if support >= 0.95 or any(s.tokens == own.tokens for s in report.sentences):
+                return "ALIGNED_MENTIONED"
+            if normals:
+                asked = self.reader.read(question)
+                return _worst(self._normal(report, n, asked) for n in normals)
+            if support >= 0.6:
+                return "ALIGNED_INFERABLE"
+            if matches(GENERAL, part):
+                return "ALIGNED_GENERAL_STATEMENT"
+            return "NON_ALIGNED_NON_INFERABLE"
+        level = _worst(self._mention(report, m) for m in mentions)
+        unknown = not any(m.finding in report.by_finding for m in mentions)
+        if level == "NON_ALIGNED_NON_INFERABLE" and unknown and support >= 0.85:
+            return "ALIGNED_INFERABLE"  # the report's own words for what the tables do not name
+        return level
+
+    def _meant_by_question(self, question: str, opening: str) -> list[Mention]:
+        said: dict[str, Polarity] = {"yes": "pos", "no": "neg"}
+        polarity = said.get(opening, "hedged")
+        return [replace(m, polarity=polarity) for m in self.reader.read(question).mentions]
+
+    def _mention(self, report: ReportReading, part: Mention) -> str:
+        if part.polarity in ("pos", "hedged"):
+            return self._positive(report, part)
+        return self._negative(report, part)
+
+    def _positive(self, report: ReportReading, part: Mention) -> str:
+        exact = report.by_finding.get(part.finding, [])
+        same = [(r, m) for r, _, m in exact if m.polarity in ("pos", "hedged")]
+        denied = [(r, m) for r, _, m in exact if m.polarity == "neg"]
+        opposite = [(r, m) for r, m in denied if _covers(m, part)]
+        if any(r == 3 for r, _ in opposite) and not any(r == 3 for r, _ in same):
+            return "NON_ALIGNED_CONTRADICTING"
+        if same:
+            said = [m for _, m in same]
+            return self._compare(part, said, [m for _, m in denied], "ALIGNED_MENTIONED")
+        if opposite:
+            return "NON_ALIGNED_CONTRADICTING"
+        below = [
+            m
+            for d in self.known.descendants[part.finding]
+            for _, _, m in report.by_finding.get(d, ())
+            if m.polarity in ("pos", "hedged")
+        ]
+        if below:
+            return self._compare(part, below, [], "ALIGNED_INFERABLE")
+        narrowed = [m for _, _, m in exact if m.polarity == "weak_neg"]
+        if any(part.limits & m.limits for m in narrowed):
+            return "NON_ALIGNED_CONTRADICTING"
+        if narrowed:
+            return "NON_ALIGNED_MISLEADING"
+        for ancestor in self.known.ancestors[part.finding]:
+            if any(
+                m.polarity == "neg" and _covers(m, part)
+                for _, _, m in report.by_finding.get(ancestor, ())
+            ):
+                return "NON_ALIGNED_CONTRADICTING"
+        if self._said_normal(report, part):
+            return "NON_ALIGNED_CONTRADICTING"
+        return "NON_ALIGNED_NON_INFERABLE"
+
+    def _compare(
+        self,
+        part: Mention,
+        same: Sequence[Mention],
+        denied: Sequence[Mention],
+        best: str,
+    ) -> str:
+        """Side, zone, region, severity and certainty of ``part`` against what the report says."""
+        candidates, level = self._by_side(part, same, denied, best)
+        if not candidates:
+            return level
+        levels = [level]
+        levels.append(self._by_zone(part, candidates, best))
+        levels.append(self._by_region(part, candidates, best))
+        if part.severities:
+            if any(part.severities & m.severities for m in candidates):
+                pass
+            elif all(m.severities for m in candidates):
+                levels.append("NON_ALIGNED_MISLEADING")
+            else:
+                levels.append("NON_ALIGNED_NON_INFERABLE")
+        certain = any(m.polarity == "pos" for m in candidates)
+        if part.polarity == "pos" and not certain:
+            levels.append("NON_ALIGNED_MISLEADING")
+        elif part.polarity == "hedged" and not any(m.polarity == "hedged" for m in candidates):
+            levels.append("ALIGNED_INFERABLE")
+        return _worst(levels)
+
+    def _by_side(
+        self,
+        part: Mention,
+        same: Sequence[Mention],
+        denied: Sequence[Mention],
+        best: str,
+    ) -> tuple[Sequence[Mention], str]:
+        if not part.sides or self.known.findings[part.finding].laterality in (
+            "midline",
+            "none",
+        ):
+            return same, best
+        exact = [m for m in same if part.sides <= m.sides]
+        if exact:
+            return exact, best
+        stated = frozenset(s for m in same for s in m.sides)
+        if part.sides <= stated:
+            return same, best
+        unsided = [m for m in same if not m.sides]
+        if unsided and not any(m.sides & part.sides for m in denied):
+            return unsided, "NON_ALIGNED_NON_INFERABLE"
+        if not part.sides & stated or any(m.sides & (part.sides - stated) for m in denied):
+            return [], "NON_ALIGNED_CONTRADICTING"
+        return [], "NON_ALIGNED_MISLEADING"
+
+    def _by_zone(self, part: Mention, same: Sequence[Mention], best: str) -> str:
+        if not part.zones or any(part.zones & m.zones for m in same):
+            return best
+        if all(m.zones for m in same):
+            return "NON_ALIGNED_CONTRADICTING"
+        usual = part.zones <= self.known.usual_zones[part.finding]
+        return "ALIGNED_INFERABLE" if usual else "NON_ALIGNED_NON_INFERABLE"
+
+    def _by_region(self, part: Mention, same: Sequence[Mention], best: str) -> str:
+        regions = part.regions - self.known.default_family[part.finding]
+        if not regions or not all(m.regions for m in same):
+            return best
+        known = {r for m in same for x in m.regions for r in self.known.region_family[x]}
+        known |= {self.known.regions[r].bilateral or r for r in known}
+        return best if regions & known else "NON_ALIGNED_MISLEADING"
+
+    def _negative(self, report: ReportReading, part: Mention) -> str:
+        exact = report.by_finding.get(part.finding, [])
+        denied = [(r, m) for r, _, m in exact if m.polarity in ("neg", "weak_neg")]
+        family = (part.finding, *self.known.descendants[part.finding])
+        stated = [
+            (r, m)
+            for f in family
+            for r, _, m in report.by_finding.get(f, ())
+            if m.polarity in ("pos", "hedged") and not _elsewhere(m, part)
+        ]
+        corrected = any(r == 3 for r, _ in denied) and not any(r == 3 for r, _ in stated)
+        certain = [(r, m) for r, m in stated if m.polarity == "pos"]
+        if certain and not corrected:
+            return self._denial_of_stated(part, denied, certain)
+        if stated and not denied:
+            return "NON_ALIGNED_MISLEADING"
+        if denied:
+            return self._denial(part, [m for _, m in denied])
+        for ancestor in self.known.ancestors[part.finding]:
+            if any(
+                m.polarity == "neg" and _covers(m, part)
+                for _, _, m in report.by_finding.get(ancestor, ())
+            ):
+                return "ALIGNED_INFERABLE"
+        if self._said_normal(report, part):
+            return "ALIGNED_INFERABLE"
+        return "ALIGNED_NEGATIVE_NOT_MENTIONED"
+
+    def _denial_of_stated(
+        self,
+        part: Mention,
+        denied: Sequence[tuple[int, Mention]],
+        stated: Sequence[tuple[int, Mention]],
+    ) -> str:
+        """The report states what the part denies: harmless only where it denies it as well."""
+        if any(r == 3 for r, _ in stated) and not any(r == 3 for r, _ in denied):
+            return "NON_ALIGNED_CONTRADICTING"
+        if part.polarity == "weak_neg" and any(m.polarity == "weak_neg" for _, m in denied):
+            return "ALIGNED_MENTIONED"
+        if part.sides and any(m.sides == part.sides for _, m in denied):
+            return "ALIGNED_MENTIONED"
+        if any(m.polarity == "neg" and _covers(m, part) for _, m in denied):
+            only_narrower = all(m.finding != part.finding for _, m in stated)
+            return "ALIGNED_MENTIONED" if only_narrower else "NON_ALIGNED_MISLEADING"
+        return "NON_ALIGNED_CONTRADICTING"
+
+    def _denial(self, part: Mention, denied: Sequence[Mention]) -> str:
+        covering = [m for m in denied if _covers(m, part)]
+        if not covering:
+            return "ALIGNED_NEGATIVE_NOT_MENTIONED"
+        if part.polarity == "neg" and all(m.polarity == "weak_neg" for m in covering):
+            return "ALIGNED_INFERABLE"
+        return "ALIGNED_MENTIONED"
+
+    def _said_normal(self, report: ReportReading, part: Mention) -> bool:
+        return any(
+            not n.abnormal
+            and (not n.sides or (bool(part.sides) and part.sides <= n.sides))
+            and any(
+                part.finding in self.known.normal_means.get(r, ())
+                and (r in self.known.normal_whole or part.regions & self.known.region_below[r])
+                for r in n.regions
+            )
+            for s in report.sentences
+            for n in s.normals
+        )
+
+    def _normal(self, report: ReportReading, said: Normal, asked: Reading) -> str:
+        """ "The heart is normal", "there are abnormal findings": against all that is stated."""
+        regions = said.regions or asked.regions
+        subcategories = frozenset() if said.regions else asked.subcategories
+        sides = said.sides or asked.sides
+        scope = frozenset(b for r in regions for b in self.known.region_below[r])
+        whole = not regions and not subcategories
+        explicit = implied = hedged = denied = False
+        for sentence in report.sentences:
+            for m in sentence.mentions:
+                finding = self.known.findings[m.finding]
+                if finding.polarity != "abnormal" or (sides and m.sides and not sides & m.sides):
+                    continue
+                here = whole or bool(m.regions & scope)
+                near = bool(self.known.defaults[m.finding] & scope) or bool(
+                    subcategories.intersection(finding.subcategories)
+                )
+                if not here and not near:
+                    continue
+                if m.polarity == "pos":
+                    explicit, implied = explicit or here, True
+                hedged = hedged or m.polarity == "hedged"
+                denied = denied or m.polarity in ("neg", "weak_neg")
+            for n in sentence.normals:
+                if whole or n.regions & scope or not n.regions:
+                    denied = denied or not n.abnormal
+                    hedged = hedged or n.abnormal
+        if said.abnormal:
+            if implied or hedged:
+                return "ALIGNED_INFERABLE"
+            return "NON_ALIGNED_CONTRADICTING" if denied else "NON_ALIGNED_NON_INFERABLE"
+        if explicit:
+            return "NON_ALIGNED_CONTRADICTING"
+        if implied or (hedged and not denied):
+            return "NON_ALIGNED_MISLEADING"
+        return "ALIGNED_INFERABLE" if denied else "ALIGNED_NEGATIVE_NOT_MENTIONED"
+
+
+def _covers(denial: Mention, part: Mention) -> bool:
+    """Whether a denial in the report holds for the side and zone that ``part`` names."""
+    if denial.sides and not (part.sides and part.sides <= denial.sides):
+        return False
+    return not denial.zones or bool(part.zones and part.zones <= denial.zones)
+
+
+def _elsewhere(stated: Mention, part: Mention) -> bool:
+    """Whether a stated finding lies outside the side, zone or degree that ``part`` denies."""
+    if part.sides and stated.sides and not part.sides & stated.sides:
+        return True
+    if part.severities and stated.severities and not part.severities & stated.severities:
+        return True
+    return bool(part.zones and stated.zones and not part.zones & stated.zones)
+
+
+def _worst(levels: Iterable[str]) -> str:
+    return max(levels, key=_ORDER.__getitem__)
+
+
+def _support(own: Reading, report: ReportReading) -> float:
+    """Share of a text's content words that one sentence with its sides holds, at best.
+
+    One or two words are no sign of a common source.
+    """
+    words = own.vocabulary
+    if len(words) < 3:
+        return 0.0
+    return max(
+        (len(words & s.vocabulary) / len(words) for s in report.sentences if own.sides <= s.sides),
+        default=0.0,
+    )
