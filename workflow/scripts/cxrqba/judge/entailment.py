@@ -159,6 +159,9 @@ class Entailment:
         return "ALIGNED_INFERABLE" if usual else "NON_ALIGNED_NON_INFERABLE"
 
     def _by_region(self, part: Mention, same: Sequence[Mention], best: str) -> str:
+        stated = {r for m in same for r in m.regions}
+        if any(self.known.opposite.get(r) in stated for r in part.regions - stated):
+            return "NON_ALIGNED_CONTRADICTING"
         regions = part.regions - self.known.default_family[part.finding]
         if not regions or not all(m.regions for m in same):
             return best

@@ -18,6 +18,12 @@ class Knowledge:
         self.region_below = {n: s | {n} for n, s in _inverse(above).items()}
         """region -> itself and all within it"""
         self.region_family = {n: self.region_below[n] | above[n] for n in self.regions}
+        self.opposite = {
+            n: r.right or r.left
+            for n, r in self.regions.items()
+            if r.laterality in ("left", "right") and (r.right or r.left)
+        }
+        """one-sided region -> the same region of the other side"""
         self.defaults = {n: frozenset(f.default_regions) for n, f in self.findings.items()}
         self.default_family = {
             n: frozenset(r for d in regions for r in self.region_family[d])
