@@ -58,6 +58,9 @@ def judge() -> RulesJudge:
         ("No rib fracture is seen.", "ALIGNED_NEGATIVE_NOT_MENTIONED"),
         ("No hiatal hernia.", "ALIGNED_NEGATIVE_NOT_MENTIONED"),
         ("No further details are described.", "ALIGNED_GENERAL_STATEMENT"),
+        ("Possibly, there may be an abnormality of the heart.", "ALIGNED_INFERABLE"),
+        ("It cannot be determined whether there is pneumonia.", "ALIGNED_MENTIONED"),
+        ("Yes, there is a device in the trachea.", "ALIGNED_INFERABLE"),
         # flipped polarity
         ("There is no pleural effusion.", "NON_ALIGNED_CONTRADICTING"),
         ("There is no left pleural effusion.", "NON_ALIGNED_CONTRADICTING"),
@@ -76,6 +79,7 @@ def judge() -> RulesJudge:
         ("Patchy opacity in the right upper lobe.", "NON_ALIGNED_CONTRADICTING"),
         ("There is consolidation in the left lung.", "NON_ALIGNED_CONTRADICTING"),
         # degree and certainty
+        ("It cannot be determined whether there is a pneumothorax.", "NON_ALIGNED_CONTRADICTING"),
         ("There is a large left pleural effusion.", "NON_ALIGNED_MISLEADING"),
         ("There is severe cardiomegaly.", "NON_ALIGNED_MISLEADING"),
         ("There is pneumonia in the right lower lobe.", "NON_ALIGNED_MISLEADING"),

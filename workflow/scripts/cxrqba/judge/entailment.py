@@ -165,7 +165,8 @@ class Entailment:
         regions = part.regions - self.known.default_family[part.finding]
         if not regions or not all(m.regions for m in same):
             return best
-        known = {r for m in same for x in m.regions for r in self.known.region_family[x]}
+        known = {r for x in stated for r in self.known.region_family[x]}
+        known |= {r for m in same for r in self.known.default_family[m.finding]}
         known |= {self.known.regions[r].bilateral or r for r in known}
         return best if regions & known else "NON_ALIGNED_MISLEADING"
 
@@ -225,7 +226,7 @@ class Entailment:
 
     def _said_normal(self, report: ReportReading, part: Mention) -> bool:
         return any(
-            not n.abnormal
+            not (n.abnormal or n.hedged)
             and (not n.sides or (bool(part.sides) and part.sides <= n.sides))
             and any(
                 part.finding in self.known.normal_means.get(r, ())
@@ -261,8 +262,12 @@ class Entailment:
                 denied = denied or m.polarity in ("neg", "weak_neg")
             for n in sentence.normals:
                 if whole or n.regions & scope or not n.regions:
-                    denied = denied or not n.abnormal
-                    hedged = hedged or n.abnormal
+                    denied = denied or not (n.abnormal or n.hedged)
+                    hedged = hedged or n.abnormal or n.hedged
+        if said.hedged:
+            if implied or hedged:
+                return "ALIGNED_INFERABLE"
+            return "NON_ALIGNED_MISLEADING" if denied else "ALIGNED_GENERAL_STATEMENT"
         if said.abnormal:
             if implied or hedged:
                 return "ALIGNED_INFERABLE"

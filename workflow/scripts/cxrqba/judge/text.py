@@ -73,8 +73,9 @@ _NO_CHANGE = re.compile(
 )
 _NOT_EXCLUDED = re.compile(
     r"\b(?:cannot|can not|could not|not|difficult to|unable to|impossible to)(?: \w+){0,2} "
-    r"(?:exclud\w+|ruled? out)\b|\bnot excluded\b"
+    r"(?:exclud\w+|ruled? out|determined|assessed|evaluated)\b|\bnot excluded\b|\bwhether\b"
 )
+_LEFT_OPEN = words("exclude excluded rule ruled determined assessed evaluated")
 _GONE_AFTER = re.compile(
     r"^(?:\w+ ){0,5}?"
     r"(?:(?:is|are|was|were|be|been) (?:\w+ )?(?:not|absent|excluded|gone|negative)\b"
@@ -119,6 +120,7 @@ class Normal:
     regions: frozenset[str]
     sides: frozenset[str]
     abnormal: bool
+    hedged: bool  # "there may be an abnormality"
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +390,6 @@ class _Marks:
         self.clause = [0] * len(raw)
         self.chunk = [0] * len(raw)
         no_change = _NO_CHANGE.search(text) is not None
-        not_excluded = _NOT_EXCLUDED.search(text) is not None
         active = weak = False
         clause = chunk = 0
         for i, word in enumerate(raw):
@@ -408,10 +409,10 @@ class _Marks:
             if word in _NEGATORS:
                 leading_answer = i == 0 and raw[1:2] == [","]
                 about_change = no_change and "chang" in " ".join(following[:3])
-                if not (leading_answer or about_change or not_excluded):
+                left_open = any(w in _LEFT_OPEN for w in following[:4])
+                if not (leading_answer or about_change or left_open):
                     active, weak = True, following[:1] != [] and following[0] in _LIMITS
         self.no_change = no_change
-        self.not_excluded = not_excluded
 
 
 def _new_clause(following: Sequence[str]) -> bool:
@@ -460,7 +461,9 @@ def _polarity(hit: _Hit, raw: Sequence[str], marks: _Marks, before: str, after: 
     near = before.split()[-6:]
     if "unlikely" in near or after.startswith(("is unlikely", "unlikely", "are unlikely")):
         return "weak_neg"
-    if marks.not_excluded or _HEDGED_AFTER.match(after) or after.startswith("?"):
+    if _NOT_EXCLUDED.search(f"{before}{' '.join(raw[hit.start : hit.end])} {after}"):
+        return "hedged"
+    if _HEDGED_AFTER.match(after) or after.startswith("?"):
         return "hedged"
     if any(w in _HEDGES or w == "?" for w in near):
         return "hedged"
@@ -532,5 +535,6 @@ def _normals(raw: Sequence[str], hits: Sequence[_Hit], marks: _Marks) -> list[No
             abnormal = negated if word in _NORMAL else not negated
             if word in _NORMAL and (marks.weak[i] or "otherwise" in raw):
                 continue
-            found.append(Normal(regions, _sides(raw[j] for j in same), abnormal))
+            hedged = any(raw[j] in _HEDGES or raw[j] == "whether" for j in same)
+            found.append(Normal(regions, _sides(raw[j] for j in same), abnormal, hedged))
     return found
