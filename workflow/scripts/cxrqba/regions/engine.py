@@ -363,9 +363,7 @@ def _overlap(boxes: list[Box]) -> Box | None:
 
 def _combine(crops: list[Crop], meet: bool) -> Crop | None:
     """Intersection (``meet``) or union of masks of one frame; None if empty."""
-    spans = [
-        (c.left, c.top, c.left + c.pixels.shape[1], c.top + c.pixels.shape[0]) for c in crops
-    ]
+    spans = [(c.left, c.top, c.left + c.pixels.shape[1], c.top + c.pixels.shape[0]) for c in crops]
     x1, y1, x2, y2 = zip(*spans, strict=True)
     pick = (max, min) if meet else (min, max)
     left, top, right, bottom = pick[0](x1), pick[0](y1), pick[1](x2), pick[1](y2)

@@ -44,7 +44,17 @@ MS_CXR_CATEGORIES = (
 )
 CATEGORIES = (*MS_CXR_CATEGORIES, "Nodule", "Device")
 MS_CXR_HEADER = (
-    "dicom_id,category_name,label_text,path,x,y,w,h,image_width,image_height,split".split(",")
+    "dicom_id",
+    "category_name",
+    "label_text",
+    "path",
+    "x",
+    "y",
+    "w",
+    "h",
+    "image_width",
+    "image_height",
+    "split",
 )
 MS_CXR_SPLITS = {"train": "train", "validate": "val", "test": "test"}
 
@@ -102,9 +112,7 @@ class Phantom:
     def chest(self) -> Chest:
         """The outlines of the image's organs and lesions."""
         portable = self.view_position == "AP"
-        return build_chest(
-            self.view, portable, self.height, self.width, self.seed, self.lesions
-        )
+        return build_chest(self.view, portable, self.height, self.width, self.seed, self.lesions)
 
     def scale(self, chest: Chest) -> tuple[float, float]:
         """Image pixels per grid pixel, (x, y)."""
@@ -214,16 +222,20 @@ def draw(image: Phantom, chest: Chest) -> Film:
     grain = rng.standard_normal(film.shape, dtype=np.float32)
     film = film + rng.uniform(0.008, 0.018) * grain * (1.15 - film)
     film = np.clip(film, 0, 1) ** rng.uniform(0.9, 1.25)
-    return np.rint(film * 255).astype(np.uint8)
+    return np.asarray(np.rint(film * 255), dtype=np.uint8)
+
+
+def _blur(field: Field, sigma: float | tuple[float, float]) -> Field:
+    return np.asarray(ndimage.gaussian_filter(field, sigma, truncate=3), dtype=np.float32)
 
 
 def _soft(mask: NDArray[Any], sigma: float) -> Field:
     """Blur a mask; wide blurs are done on a coarser grid, which looks the same."""
     step = max(1, int(sigma / 3))
     if step == 1:
-        return ndimage.gaussian_filter(mask.astype(np.float32), sigma, truncate=3)
+        return _blur(mask.astype(np.float32), sigma)
     image = Image.fromarray(mask.astype(np.float32)).reduce(step)
-    small = ndimage.gaussian_filter(np.asarray(image), sigma / step, truncate=3)
+    small = _blur(np.asarray(image), sigma / step)
     size = (mask.shape[1], mask.shape[0])
     return np.asarray(Image.fromarray(small).resize(size, Image.Resampling.BICUBIC))
 
@@ -246,7 +258,7 @@ def _lines(
     for line in lines:
         points = chest.pose.place(np.array(line))
         total += band(points, width * chest.pose.scale, chest.shape)
-    return ndimage.gaussian_filter(total, sigma)
+    return _blur(total, sigma)
 
 
 def _frontal(chest: Chest, rng: np.random.Generator) -> Field:
@@ -304,7 +316,7 @@ def _abdomen(chest: Chest, unit: float) -> Field:
     below = np.logical_or.accumulate(lungs, axis=0) & ~lungs
     rows = np.arange(chest.shape[0])[:, None]
     region = (below & chest.masks["body"] & (rows > chest.pose.y)).astype(np.float32)
-    return ndimage.gaussian_filter(region, (3 * unit, 12 * unit), truncate=3)
+    return _blur(region, (3 * unit, 12 * unit))
 
 
 def _posterior_ribs() -> list[list[tuple[float, float]]]:
@@ -408,7 +420,8 @@ def _lesion(row: Mapping[str, str], where: str) -> Lesion:
     places = [*CENTRAL_PLACES, *(f"{side} {part}" for side in ("left", "right") for part in PLACES)]
     for column, known in (("category_name", CATEGORIES), ("place", places), ("size", SIZES)):
         if row[column] not in known:
-            raise UserError(f"{where}: unknown {column} '{row[column]}'{nearest(row[column], known)}")
+            hint = nearest(row[column], known)
+            raise UserError(f"{where}: unknown {column} '{row[column]}'{hint}")
     return Lesion(row["category_name"], row["label_text"], row["place"], row["size"])
 
 

@@ -84,7 +84,9 @@ LATERAL_HEART = (
     (0.030, 0.470), (-0.020, 0.560), (-0.015, 0.660), (0.050, 0.735), (0.150, 0.740),
     (0.225, 0.700), (0.240, 0.620), (0.200, 0.530), (0.120, 0.470),
 )  # fmt: skip
-LATERAL_SPINE = ((-0.190, -0.050), (-0.270, 0.160), (-0.345, 0.400), (-0.345, 0.650), (-0.290, 1.150))
+LATERAL_SPINE = (
+    (-0.190, -0.050), (-0.270, 0.160), (-0.345, 0.400), (-0.345, 0.650), (-0.290, 1.150),
+)  # fmt: skip
 LATERAL_TRACHEA = ((-0.020, -0.050), (-0.035, 0.120), (-0.060, 0.330))
 
 
@@ -251,7 +253,8 @@ def _largest(mask: Mask) -> Mask:
 def _build_lateral(chest: Chest, rng: np.random.Generator) -> None:
     place, shape = chest.pose.place, chest.shape
     depth = rng.uniform(0.92, 1.08)
-    for name, outline in (("body", LATERAL_BODY), ("lungs", LATERAL_LUNG), ("heart", LATERAL_HEART)):
+    outlines = {"body": LATERAL_BODY, "lungs": LATERAL_LUNG, "heart": LATERAL_HEART}
+    for name, outline in outlines.items():
         chest.masks[name] = fill(place(smooth(np.array(outline) * (depth, 1))), shape)
     spine = np.array(LATERAL_SPINE) * (depth, 1)
     chest.masks["spine"] = band(place(spine), 0.075 * chest.pose.scale, shape)
@@ -298,10 +301,13 @@ def _lesion_mask(chest: Chest, lesion: Lesion, seed: int, number: int) -> Mask:
     if lesion.category == "Pleural Effusion":
         outward = (columns - xs.mean()) / np.ptp(xs) * (1 if lesion.side == "left" else -1)
         level = top + height * (1 - DEPTH[lesion.size])
-        return lung & (rows > level - 0.10 * height * np.clip(outward, -0.4, 0.5))
+        fluid: Mask = lung & (rows > level - 0.10 * height * np.clip(outward, -0.4, 0.5))
+        return fluid
     if lesion.category == "Pneumothorax":
         rim = lung & ~_retracted(lung, RIM[lesion.size], lesion.side == "left")
-        return rim & (rows < top + 0.45 * height) if lesion.part == "apex" else rim
+        apical = rows < top + 0.45 * height
+        pocket: Mask = rim & apical if lesion.part == "apex" else rim
+        return pocket
     x, y = _centre(chest, lesion, lung, rng)
     unit = chest.pose.scale
     if lesion.category == "Edema":
