@@ -76,17 +76,17 @@ def rate(
 
 
 def _parts(questions: pl.DataFrame) -> pl.DataFrame:
-    part = pl.col("answers").struct
+    """One row per answer part; only the fields needed here leave the nested column."""
+    part = pl.element().struct
+    fields = pl.struct(
+        part.field("answer_id"), part.field("answer_type"), part.field("extraction_quality")
+    )
     return (
-        questions.select(*_KEY, "answers")
+        questions.filter(pl.col("answers").list.len() > 0)
+        .select(*_KEY, pl.col("answers").list.eval(fields))
         .explode("answers")
-        .filter(pl.col("answers").is_not_null())
-        .select(
-            *_KEY,
-            part.field("answer_id"),
-            part.field("answer_type"),
-            part.field("extraction_quality").alias("quality"),
-        )
+        .unnest("answers")
+        .rename({"extraction_quality": "quality"})
     )
 
 
@@ -115,7 +115,8 @@ def _rate_questions(
     )
     frontal = images.filter(pl.col("view") == "frontal").select("study_id", "image_id").unique()
     table = (
-        questions.join(worst_part, on=_KEY, how="left", maintain_order="left")
+        questions.drop("answers")
+        .join(worst_part, on=_KEY, how="left", maintain_order="left")
         .join(wide, on=_KEY, how="left", maintain_order="left")
         .join(_frontal_levels(questions, frontal), on=_KEY, how="left", maintain_order="left")
         .with_columns(
