@@ -328,10 +328,12 @@ def _lung_prior(p: Array, image_width: int) -> Array:
 def _frontal(image: Field, lungs: _Lungs) -> _Drawing:
     drawing = _Drawing(image.shape)
     frames: dict[str, Array] = {}
+    domes: dict[str, float] = {}
     for side in ("right", "left"):
         x, y = lungs.outline(side)
         drawing.masks[f"{side} lung"] = drawing.polygon(x, y)
         frames[side] = np.array([x.min(), y.min(), x.max(), y.max()])
+        domes[side] = float(y[_on_dome(LUNGS[side])].min())
     around = np.array(
         [
             frames["right"][0],
@@ -350,10 +352,17 @@ def _frontal(image: Field, lungs: _Lungs) -> _Drawing:
             clavicle = _grow(clavicle, CLAVICLE_SHIFT[side])
             mask = drawing.polygon(*(c[0] for c in shape.place(clavicle[None])))
             drawing.masks[f"clavicle {side}"] = mask
-    _add_lung_parts(drawing, frames)
+    _add_lung_parts(drawing, frames, domes)
     _add_midline(drawing, frames, around, heart)
     _merge_sides(drawing)
     return drawing
+
+
+def _on_dome(lung: Shape) -> NDArray[np.bool_]:
+    """Which points (n,) of a lung's outline lie on the dome, away from both its ends."""
+    share = -lung.modes[0, :, 1]
+    middle: NDArray[np.bool_] = (share > 0.3) & (share < 0.9)
+    return middle
 
 
 def _fit_part(
@@ -375,7 +384,9 @@ def _grow(box: Array, shift: tuple[float, ...]) -> Array:
     return grown
 
 
-def _add_lung_parts(drawing: _Drawing, frames: dict[str, Array]) -> None:
+def _add_lung_parts(
+    drawing: _Drawing, frames: dict[str, Array], domes: dict[str, float]
+) -> None:
     """Zones, hila, costophrenic angles and hemidiaphragms, by position in the lung found."""
     rows = np.arange(drawing.shape[0])[:, None]
     columns = np.arange(drawing.shape[1])[None, :]
@@ -399,7 +410,7 @@ def _add_lung_parts(drawing: _Drawing, frames: dict[str, Array]) -> None:
             if box is not None:
                 drawing.imagenome[f"{side} {name}"] = box
         below = np.logical_or.accumulate(lung, axis=0) & ~lung & (rows < y2)
-        drawing.masks[f"{side} hemidiaphragm"] = below & (rows > y1 + 0.6 * height)
+        drawing.masks[f"{side} hemidiaphragm"] = below & (rows >= domes[side])
 
 
 def _add_midline(drawing: _Drawing, frames: dict[str, Array], around: Array, heart: Array) -> None:

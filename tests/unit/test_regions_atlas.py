@@ -1,0 +1,131 @@
+"""The atlas backend on drawn films, on real ones, and on images that show no chest."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from scipy import ndimage
+from skimage import data
+
+from cxrqba.evaluate.rectangles import overlap
+from cxrqba.reference.tables import load_regions
+from cxrqba.regions.atlas import find_anatomy
+from cxrqba.regions.engine import localize
+from cxrqba.regions.phantom import Phantom, draw, truth_rows
+
+ROOT = Path(__file__).parents[2]
+REGIONS = load_regions(ROOT / "resources" / "reference")
+JSRT = ROOT.parent / "shared" / "data" / "jsrt"
+
+Gray = NDArray[np.float32]
+
+
+def iou(one: list[float], other: list[float]) -> float:
+    first, second, both = overlap([one], [other])
+    return both / (first + second - both)
+
+
+def found_boxes(image: Gray, view: str) -> dict[str, list[float]]:
+    anatomy = find_anatomy(image, view)
+    if anatomy is None:
+        return {}
+    size = (image.shape[0], image.shape[1])
+    rows = localize(anatomy, REGIONS, size, 25)
+    return {r["region"]: r["bboxes"][0] for r in rows if not r["is_fallback"]}
+
+
+def film(view: str, seed: int) -> tuple[Gray, dict[str, list[float]]]:
+    height, width = (850, 1000) if view == "AP" else (1000, 850)
+    image = Phantom("90000001", "90000002", "d1", view, height, width, seed)
+    chest = image.chest()
+    truth = {r["structure"]: r["bboxes"][0] for r in truth_rows(image, chest)}
+    return draw(image, chest).astype(np.float32) / 255, truth
+
+
+@pytest.mark.parametrize("view", ["PA", "AP"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_frontal_films_are_localised_side_by_side(view: str, seed: int) -> None:
+    image, truth = film(view, seed)
+    found = found_boxes(image, "frontal")
+    for name in ("left lung", "right lung"):
+        assert iou(found[name], truth[name]) > 0.8, name
+    assert iou(found["heart"], truth["heart"]) > 0.6
+    assert found["right lung"][2] < found["left lung"][2]
+    zones = ("left lung apex", "left upper lung zone", "left mid lung zone", "left lung base")
+    tops = [found[z][1] for z in zones]
+    assert tops == sorted(tops)
+    assert found["left costophrenic angle"][2] == found["left lung"][2]
+
+
+def test_a_lateral_film_has_lungs_without_sides() -> None:
+    image, truth = film("LATERAL", 1)
+    found = found_boxes(image, "lateral")
+    assert iou(found["lungs"], truth["lungs"]) > 0.8
+    assert not [n for n in found if REGIONS[n].laterality in ("left", "right")]
+
+
+@pytest.mark.parametrize("view", ["PA", "LATERAL"])
+def test_an_unknown_view_is_told_from_the_image(view: str) -> None:
+    anatomy = find_anatomy(film(view, 2)[0], "unknown")
+    assert anatomy is not None
+    assert anatomy.view == ("lateral" if view == "LATERAL" else "frontal")
+
+
+def test_exposure_and_inversion_do_not_matter() -> None:
+    image, _ = film("PA", 1)
+    plain = found_boxes(image, "frontal")
+    for changed in (image * 0.4 + 0.1, 1 - image):
+        again = found_boxes(changed.astype(np.float32), "frontal")
+        assert iou(again["left lung"], plain["left lung"]) > 0.95
+
+
+@pytest.mark.parametrize("view", ["frontal", "lateral", "unknown"])
+def test_images_without_a_chest_have_no_localisation(view: str) -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.random((300, 400))
+    images = [
+        noise,
+        ndimage.gaussian_filter(noise, 12),
+        np.zeros((300, 400)),
+        np.full((1, 1), 0.5),
+        np.full((300, 400), np.nan),
+        np.mgrid[0:300, 0:400][0] / 300,
+        data.camera() / 255,
+        data.astronaut().mean(axis=2) / 255,
+        data.chelsea().mean(axis=2) / 255,
+        data.coins() / 255,
+        data.moon() / 255,
+        data.page() / 255,
+        data.retina().mean(axis=2) / 255,
+    ]
+    for number, image in enumerate(images):
+        assert find_anatomy(image.astype(np.float32), view) is None, number
+
+
+def test_the_same_image_gives_the_same_boxes() -> None:
+    image, _ = film("AP", 3)
+    assert found_boxes(image, "frontal") == found_boxes(image.copy(), "frontal")
+
+
+@pytest.mark.shared
+def test_real_films_reach_the_measured_overlap() -> None:
+    if not JSRT.is_dir():
+        pytest.skip("shared data not present")
+    names = {"left lung": 0.87, "right lung": 0.87, "heart": 0.78, "left clavicle": 0.62}
+    scores: dict[str, list[float]] = {name: [] for name in names}
+    with (JSRT / "index.csv").open() as file:
+        films = list(csv.DictReader(file))[1::6]  # of the films no outline was drawn after
+    for row in films:
+        with Image.open(JSRT / "images" / f"{row['image_id']}.png") as image:
+            gray = np.asarray(image.convert("L"), dtype=np.float32) / 255
+        found = found_boxes(gray, "frontal")
+        for name in names:
+            true = [float(v) for v in row[name.replace(" ", "_")].split()]
+            scores[name].append(iou(found[name], true) if name in found else 0.0)
+    for name, least in names.items():
+        assert np.mean(scores[name]) > least, name
