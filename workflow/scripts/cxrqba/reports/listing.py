@@ -1,0 +1,111 @@
+"""What a reader lists: studies with a way to load their report, and images."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from cxrqba.errors import UserError, nearest
+
+FRONTAL = ("AP", "PA", "FRONTAL")
+LATERAL = ("LATERAL", "LL", "LAT", "XTABLE LATERAL", "RL", "L", "R")
+
+
+@dataclass(slots=True)
+class StudyEntry:
+    """A study the source names; ``load`` is None where it has no report."""
+
+    study_id: str
+    patient_id: str | None
+    origin: str  # file and row, for messages
+    report_path: str | None = None
+    load: Callable[[], str] | None = None
+    split: str | None = None
+    study_date: str | None = None
+    study_time: str | None = None
+    procedure: str | None = None
+
+
+@dataclass(slots=True)
+class ImageEntry:
+    """An image the source names."""
+
+    image_id: str
+    study_id: str
+    patient_id: str | None
+    path: str
+    origin: str
+    view_position: str | None = None
+    view: str = "unknown"
+    height: int | None = None
+    width: int | None = None
+    split: str | None = None
+    study_date: str | None = None
+    study_time: str | None = None
+    procedure: str | None = None
+
+
+def view_of(view_position: str | None) -> str:
+    """frontal, lateral or unknown from a ViewPosition as sources write it."""
+    if not view_position:
+        return "unknown"
+    word = view_position.strip().upper()
+    if word.startswith(FRONTAL):
+        return "frontal"
+    if word in LATERAL or "LATERAL" in word:
+        return "lateral"
+    return "unknown"  # oblique, swimmer's ...: neither
+
+
+def require_file(path: str | Path, what: str) -> Path:
+    """``path`` if it is a file; otherwise one line saying what is missing."""
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such file ({what}); check the paths of the dataset file")
+    return path
+
+
+def read_csv(path: Path, columns: list[str], what: str) -> pl.DataFrame:
+    """Read a CSV (or .gz) as text columns; the named ``columns`` must be there.
+
+    All values come as text: identifiers keep leading zeros and nothing is guessed.
+    """
+    require_file(path, what)
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        table = pl.read_csv(data, infer_schema=False, encoding="utf8")
+    except (OSError, EOFError) as error:
+        raise UserError(f"{path}: cannot be read ({error}); download it again") from None
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{path}: not a readable CSV ({str(error).splitlines()[0]})") from None
+    require_columns(table.columns, columns, str(path))
+    return table
+
+
+def require_columns(present: list[str], wanted: list[str], where: str) -> None:
+    """One line naming the first missing column and the nearest present one."""
+    for column in wanted:
+        if column not in present:
+            raise UserError(
+                f"{where}: no column '{column}'{nearest(column, present)}; it has: "
+                f"{', '.join(present[:20])}"
+            )
+
+
+def text_or_none(row: Mapping[str, object], column: str | None) -> str | None:
+    """A cell as stripped text; blank and missing are None."""
+    value = row.get(column) if column else None
+    text = "" if value is None else str(value).strip()
+    return text or None
+
+
+def whole_number(text: str | None) -> int | None:
+    """``"3056"`` or ``"3056.0"`` as int; anything else is None."""
+    try:
+        return int(float(text)) if text else None
+    except ValueError:
+        return None
