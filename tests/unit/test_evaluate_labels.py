@@ -8,11 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from cxrqba.config import HashShards, OpeniSource
 from cxrqba.errors import UserError
 from cxrqba.evaluate import labels
 from cxrqba.evaluate.gold import MeshFindings, mesh_labels, read_mimic_labels
 from cxrqba.evaluate.keywords import KeywordBaseline
 from cxrqba.reference.tables import load_reference
+from cxrqba.reports.readers import prepare
 from cxrqba.schema import LABEL_SCORES, OBSERVATIONS, STUDIES, STUDY_LABELS
 from cxrqba.tables import frame
 
@@ -249,3 +251,29 @@ def test_mesh_labels_follow_the_classes() -> None:
 def test_keyword_baseline(report: str | None, expected: bool) -> None:
     baseline = KeywordBaseline(REFERENCE, {"Pneumothorax": ["pneumothorax"]})
     assert baseline.labels(report) == {"Pneumothorax": expected}
+
+
+@pytest.mark.shared
+def test_open_i_tags_as_gold_for_the_baseline() -> None:
+    path = Path(__file__).parents[2].parent / "shared" / "data" / "openi" / "openi_reports.tgz"
+    if not path.exists():
+        pytest.skip("shared data not present")
+    source = OpeniSource(reports=str(path))
+    studies = prepare(source, HashShards(by="hash", count=1), "0").studies
+    scores, _ = labels.evaluate(
+        studies,
+        frame([], OBSERVATIONS),
+        [("MeSH", "openi_mesh", path)],
+        REFERENCE,
+        labels.Settings("Open-i", bootstrap=20),
+    )
+    micro = scores.filter(
+        pl.col("system") == labels.BASELINE,
+        pl.col("class") == "micro",
+        pl.col("class_set") == "CXP-13",
+        pl.col("metric") == "mcc",
+        pl.col("closure") == "closed",
+    ).row(0, named=True)
+    assert micro["studies"] == 1140
+    assert micro["support"] > 1000
+    assert 0.8 < micro["low"] < micro["value"] < micro["high"] < 0.95
