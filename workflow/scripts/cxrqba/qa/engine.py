@@ -1,0 +1,405 @@
+"""The template engine (paper Sec. E.2.1): evidence -> cases -> questions with answer parts.
+
+For each template: filter, run the strategy, choose the template answer by state, then turn the
+named subsets into parts in the template's order. Observations keep their hierarchy. A question
+that would need a negative which may not be said is skipped, with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from cxrqba.graph.model import Localization, Observation, SceneGraph
+from cxrqba.qa.context import QaContext
+from cxrqba.qa.evidence import gather, side_of_observations
+from cxrqba.qa.language import sentence
+from cxrqba.qa.model import Content, Part, Question, Skipped
+from cxrqba.qa.quality import LOCALIZATION, NO_LOCALIZATION, worst, worst_level
+from cxrqba.qa.sampling import choose
+from cxrqba.qa.strategies import abnormal, finding, indication, region_abnormal
+from cxrqba.qa.strategies.case import Case, Study
+from cxrqba.qa.templates import TARGET, Sentence, Template, TemplateFile
+
+STRATEGIES: dict[str, Callable[[Study, Template, TemplateFile], list[Case]]] = {
+    "indication": indication.cases,
+    "abnormal": abnormal.cases,
+    "region_abnormal": region_abnormal.cases,
+    "finding": finding.cases,
+}
+_CERTAINTIES = ("certain", "likely", "uncertain")
+_NOTES = ("comparison only", "recommendation")
+
+
+def generate(graph: SceneGraph, context: QaContext) -> tuple[list[Question], list[Skipped]]:
+    """All questions of one study, and those that were not asked."""
+    study = Study(gather(graph, context), context)
+    contents = _Contents(study)
+    questions: list[Question] = []
+    skipped: list[Skipped] = []
+    for file in context.templates:
+        cases: dict[tuple[object, ...], list[Case]] = {}
+        for template in file.templates:
+            if template.complete_only and not study.is_complete:
+                skipped.append(Skipped(graph.study_id, template.id, "incomplete_study"))
+                continue
+            key = (template.variable, template.filter)
+            if key not in cases:
+                cases[key] = STRATEGIES[file.strategy](study, template, file)
+            if not cases[key]:
+                reason = f"no_{template.variable or 'case'}"
+                skipped.append(Skipped(graph.study_id, template.id, reason))
+            for case in cases[key]:
+                if not case.holds.issuperset(template.needs):
+                    continue  # "how severe is the azygos lobe" is no question
+                built = _build(template, file, case, study, contents, len(questions))
+                if isinstance(built, str):
+                    skipped.append(Skipped(graph.study_id, template.id, built))
+                else:
+                    questions.append(built)
+    _number(questions)
+    return questions, skipped
+
+
+def _build(
+    template: Template,
+    file: TemplateFile,
+    case: Case,
+    study: Study,
+    contents: _Contents,
+    number: int,
+) -> Question | str:
+    """One question, or the reason why it is not asked."""
+    graph = study.evidence.graph
+    known = case.status.get(template.about)
+    state = known.state if known else "unknown"
+    reason = known.reason if known else "no_state"
+    seed = (str(study.context.config.seed), graph.study_id, template.id, *case.variables.values())
+    entries: list[tuple[Content, str]] = []
+    if template.answers:
+        chosen = _fitting(template.answers, state, case)
+        if chosen is None:
+            return reason or ("indeterminate" if state == "unclear" else f"no_answer_if_{state}")
+        if chosen.positiveness == "neg" and not study.is_complete:
+            return "incomplete_study"
+        entries.append((contents.template(chosen, case, seed), "main_answer"))
+    refused = ""
+    for rule in template.parts:
+        if state in rule.unless:
+            continue
+        subset: Iterable[Observation] = case.subsets[rule.subset]
+        if rule.reported_only:
+            subset = (o for o in subset if o.from_report)
+        found = [c for o in subset if (c := contents.observation(o)) is not None]
+        if rule.limit is not None:
+            found = found[: rule.limit]
+        if found and rule.prefix is not None:
+            entries.append((contents.template(rule.prefix, case, seed), rule.role))
+        entries.extend((c, rule.role) for c in found)
+        is_missing = not found and not any(role == "main_answer" for _, role in entries)
+        if rule.fallback is not None and is_missing:
+            if rule.fallback.positiveness == "neg" and not study.is_complete:
+                refused = "incomplete_study"
+            elif _fitting((rule.fallback,), state, case) is None:
+                refused = reason or f"no_answer_if_{state}"
+            else:
+                entries.append((contents.template(rule.fallback, case, seed), rule.role))
+    if not any(role == "main_answer" for _, role in entries):
+        return refused or "nothing_to_describe"
+    question_id = f"{template.id}#{number}"  # replaced by _number
+    return Question(
+        patient_id=graph.patient_id,
+        study_id=graph.study_id,
+        question_id=question_id,
+        question_type=template.id,
+        question_strategy=file.strategy,
+        variables=dict(case.variables),
+        mentioned=case.mentioned,
+        question=_filled(choose(template.questions, *seed, "question"), case.fill),
+        parts=_hierarchy(entries, graph, contents),
+        images=contents.images,
+    )
+
+
+def _fitting(sentences: Sequence[Sentence], state: str, case: Case) -> Sentence | None:
+    for candidate in sentences:
+        if (not candidate.states or state in candidate.states) and case.holds.issuperset(
+            candidate.needs
+        ):
+            return candidate
+    return None
+
+
+def _filled(text: str, fill: Mapping[str, str]) -> str:
+    return sentence(text.format_map(fill) if "{" in text else text)
+
+
+# --- hierarchy and identifiers -------------------------------------------------------------------
+
+
+def _hierarchy(
+    entries: Sequence[tuple[Content, str]], graph: SceneGraph, contents: _Contents
+) -> list[Part]:
+    """Parts depth-first: an observation stands below its nearest ancestor in the same answer.
+
+    Each observation and each text occurs once, with the role it is given first. Recommendations
+    and comparisons that belong to an observation follow its other sub-answers as related
+    information.
+    """
+    roles: dict[int, tuple[Content, str]] = {}
+    said: set[str] = set()
+
+    def add(content: Content, role: str) -> None:
+        if content.text not in said:
+            said.add(content.text)
+            roles[id(content)] = (content, role)
+
+    for content, role in entries:
+        add(content, role)
+    for content, role in list(roles.values()):
+        if role != "related_information" and content.template is None:
+            for note in contents.notes_of(content):
+                add(note, "related_information")
+    by_obs = {c.obs_ids[0]: c for c, _ in roles.values() if c.template is None}
+    roots: list[Content] = []
+    children: dict[int, list[Content]] = {}
+    for content, _ in roles.values():
+        parent = contents.parent_of(content, by_obs) if content.template is None else None
+        if parent is None:
+            roots.append(content)
+        else:
+            children.setdefault(id(parent), []).append(content)
+    parts: list[Part] = []
+
+    def place(content: Content, parent: str | None, level: int) -> None:
+        answer_id = f"a{len(parts) + 1:02d}"
+        parts.append(Part(content, answer_id, parent, roles[id(content)][1], level))
+        for child in children.get(id(content), ()):
+            place(child, answer_id, level + 1)
+
+    for content in roots:
+        place(content, None, 0)
+    return parts
+
+
+def _number(questions: Sequence[Question]) -> None:
+    """Give questions their running index within the type, and parts the question's id."""
+    counts: dict[str, int] = {}
+    for question in questions:
+        number = counts[question.question_type] = counts.get(question.question_type, 0) + 1
+        question.question_id = f"{question.question_type}_{number:03d}"
+        for part in question.parts:
+            part.answer_id = f"{question.question_id}.{part.answer_id}"
+            if part.parent_answer_id is not None:
+                part.parent_answer_id = f"{question.question_id}.{part.parent_answer_id}"
+
+
+# --- contents of parts ---------------------------------------------------------------------------
+
+
+class _Contents:
+    """Contents of the answer parts of one study; each observation's is built once."""
+
+    def __init__(self, study: Study):
+        self.study = study
+        self.graph = study.evidence.graph
+        self.images = [
+            (i["image_id"], i["view"]) for i in self.graph.study_img_localization_quality
+        ]
+        self._observations: dict[str, Content | None] = {}
+        self._merged: dict[tuple[str, ...], list[Localization]] = {}
+        self._parents = {
+            r["child_observation_id"]: r["parent_observation_id"] for r in self.graph.obs_relations
+        }
+        self._notes: dict[str, list[str]] = {}
+        for relation in self.graph.obs_relations:
+            if relation["child_type"] in _NOTES:
+                child = relation["child_observation_id"]
+                self._notes.setdefault(relation["parent_observation_id"], []).append(child)
+
+    def observation(self, obs: Observation) -> Content | None:
+        """The content of an observation; None where it has no text at all."""
+        if obs.obs_id not in self._observations:
+            self._observations[obs.obs_id] = _observation_content(obs)
+        return self._observations[obs.obs_id]
+
+    def notes_of(self, content: Content) -> list[Content]:
+        """Contents of the recommendations and comparisons below an observation."""
+        children = (
+            self.graph.observations[o]
+            for o in self._notes.get(content.obs_ids[0], ())
+            if o in self.graph.observations
+        )
+        return [c for o in children if (c := self.observation(o)) is not None]
+
+    def parent_of(self, content: Content, among: Mapping[str, Content]) -> Content | None:
+        """The nearest ancestor observation that is part of the same answer."""
+        above = self._parents.get(content.obs_ids[0])
+        seen: set[str] = set()
+        while above is not None and above not in seen:
+            if above in among:
+                return among[above]
+            seen.add(above)
+            above = self._parents.get(above)
+        return None
+
+    def template(self, template: Sentence, case: Case, seed: Sequence[str]) -> Content:
+        """The content of a template sentence, with inherited tags, regions and boxes."""
+        tagging = _inherited(template.tags, case, first_only=False)
+        boxing = _inherited(template.boxes, case, first_only=True)
+        sources = list({o.obs_id: o for o in (*tagging, *boxing)}.values())
+        target = case.target
+        tags_target = TARGET in template.tags
+        boxes_target = TARGET in template.boxes and not boxing
+        entities = [*(target.entities if tags_target else ())]
+        entities += [e for o in tagging for e in o.obs_entities]
+        quality = worst(o.obs_quality for o in sources)
+        if boxing:
+            regions = [r for o in boxing for r in o.region_names]
+            laterality = side_of_observations(boxing)
+            localization = self._merge(boxing)
+        elif boxes_target:
+            regions = list(target.regions)
+            laterality = target.laterality
+            localization = self._merge_regions(target.regions)
+            quality = worst((quality, self._target_quality(case, localization)))
+        else:
+            regions, laterality, localization = [], "unknown", []
+        return Content(
+            text=_filled(choose(template.texts, *seed, template.id), case.fill),
+            name_tag=template.name.format_map(case.fill),
+            laterality=laterality,
+            regions=_unique(regions),
+            **self._finding_tags(_unique(entities), target.subcategories if tags_target else ()),
+            certainty=template.certainty or _strongest(sources),
+            positiveness=template.positiveness,
+            modifiers=_modifiers(boxing[0]) if len(boxing) == 1 and target.entities else [],
+            localization=localization,
+            from_report=False,
+            extraction_quality=quality,
+            obs_ids=[o.obs_id for o in sources],
+            template=template.id,
+            is_localizable=bool(regions),
+        )
+
+    def _finding_tags(
+        self, entities: list[str], subcategories: Sequence[str]
+    ) -> dict[str, list[str]]:
+        findings = self.study.context.reference.findings
+        above = self.study.context.reference.finding_ancestors
+        known = [e for e in entities if e in findings]
+        return {
+            "obs_entities": entities,
+            "obs_entities_parents": [
+                p for p in _unique(p for e in known for p in above[e]) if p not in entities
+            ],
+            "obs_categories": _unique(c for e in known for c in findings[e].categories),
+            "obs_subcategories": _unique(
+                [*subcategories, *(s for e in known for s in findings[e].subcategories)]
+            ),
+        }
+
+    def _target_quality(self, case: Case, localization: Sequence[Localization]) -> dict[str, str]:
+        target = case.target
+        quality = {
+            "region_quality": "DEFAULT_REGIONS_ONLY"
+            if target.regions_are_defaults
+            else "RESOLVED_REGIONS_ONLY",
+            LOCALIZATION: NO_LOCALIZATION,
+        }
+        if target.entities:
+            quality["entity_quality"] = "RESOLVED_ENTITIES_ONLY"
+        levels = [lo.localization_quality for lo in localization if lo.bboxes]
+        if levels:
+            quality[LOCALIZATION] = worst_level(levels)
+        return quality
+
+    def _merge(self, observations: Sequence[Observation]) -> list[Localization]:
+        if len(observations) == 1:
+            return observations[0].localization
+        key = tuple(o.obs_id for o in observations)
+        if key not in self._merged:
+            self._merged[key] = merge([o.localization for o in observations])
+        return self._merged[key]
+
+    def _merge_regions(self, regions: Sequence[str]) -> list[Localization]:
+        nodes = self.graph.regions
+        if len(regions) == 1:
+            return nodes[regions[0]].localization if regions[0] in nodes else []
+        key = tuple(regions)
+        if key not in self._merged:
+            self._merged[key] = merge([nodes[r].localization for r in regions if r in nodes])
+        return self._merged[key]
+
+
+def _observation_content(obs: Observation) -> Content | None:
+    text = sentence(obs.summary_sentence or "") or sentence(obs.name or "")
+    if not text:
+        return None
+    return Content(
+        text=text,
+        name_tag=obs.name or text,
+        laterality=obs.laterality,
+        regions=obs.region_names,
+        obs_entities=obs.obs_entities,
+        obs_entities_parents=obs.obs_entities_parents,
+        obs_categories=obs.obs_categories,
+        obs_subcategories=obs.obs_subcategories,
+        certainty=obs.certainty,
+        positiveness=obs.positiveness,
+        modifiers=_modifiers(obs),
+        localization=obs.localization,
+        from_report=obs.from_report,
+        extraction_quality=worst((obs.obs_quality,)),
+        obs_ids=[obs.obs_id],
+        template=None,
+        is_localizable=True,
+    )
+
+
+def _inherited(names: Sequence[str], case: Case, *, first_only: bool) -> list[Observation]:
+    """Observations of the named subsets; ``first_only``: of the first that is not empty."""
+    found: list[Observation] = []
+    for name in names:
+        if name == TARGET:
+            continue
+        found.extend(case.basis.get(name, case.subsets[name]))
+        if found and first_only:
+            break
+    return found
+
+
+def _strongest(observations: Sequence[Observation]) -> str:
+    stated = {o.certainty for o in observations}
+    return next((c for c in _CERTAINTIES if c in stated), "certain")
+
+
+def _modifiers(obs: Observation) -> list[tuple[str, str]]:
+    return [(kind, value) for kind, values in obs.modifiers.items() for value in values or ()]
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def merge(localizations: Iterable[Sequence[Localization]]) -> list[Localization]:
+    """Union of boxes per image, by image id; the worst quality counts."""
+    by_image: dict[str, list[Localization]] = {}
+    for several in localizations:
+        for one in several:
+            by_image.setdefault(one.image_id, []).append(one)
+    return [_merge_image(image_id, by_image[image_id]) for image_id in sorted(by_image)]
+
+
+def _merge_image(image_id: str, several: Sequence[Localization]) -> Localization:
+    boxes = dict.fromkeys(tuple(b) for one in several for b in one.bboxes)
+    return Localization(
+        image_id=image_id,
+        bboxes=[list(b) for b in boxes],
+        localization_reference_ids=_unique(
+            r for one in several for r in one.localization_reference_ids
+        ),
+        instance_mask_ids=_unique(m for one in several for m in one.instance_mask_ids),
+        missing_localization=_unique(r for one in several for r in one.missing_localization),
+        is_fallback=any(one.is_fallback for one in several),
+        localization_quality=worst_level(one.localization_quality for one in several),
+    )

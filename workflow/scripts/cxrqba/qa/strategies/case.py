@@ -1,0 +1,92 @@
+"""What a strategy hands to the template engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cxrqba.graph.model import Observation
+from cxrqba.qa.context import QaContext
+from cxrqba.qa.evidence import Evidence, Item, Status, asserted
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The region, finding or subcategory asked for, as tags of template answers."""
+
+    regions: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    subcategories: tuple[str, ...] = ()
+    regions_are_defaults: bool = False
+    laterality: str = "unknown"
+
+
+@dataclass(slots=True)
+class Case:
+    """One question to ask for a value of the template's variable."""
+
+    variables: Mapping[str, str]
+    subsets: Mapping[str, Sequence[Observation]]
+    status: Mapping[str, Status]  # by what the template is about: finding, device, any
+    fill: Mapping[str, str] = field(default_factory=dict)
+    holds: frozenset[str] = frozenset()  # located, graded
+    mentioned: bool = True
+    target: Target = Target()
+    basis: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
+    """Subsets from which template answers inherit, where it is not the whole subset."""
+
+
+@dataclass(slots=True)
+class Study:
+    """Evidence of one study with the context: what every strategy works on."""
+
+    evidence: Evidence
+    context: QaContext
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether negatives may be said."""
+        return self.evidence.graph.is_complete
+
+
+def observations(items: Sequence[Item]) -> list[Observation]:
+    """The observations behind items."""
+    return [i.obs for i in items]
+
+
+def basis(items: Sequence[Item]) -> dict[str, list[Observation]]:
+    """What template answers inherit from: a firm positive is not mixed with a mere possibility."""
+    positives = [i for i in items if i.polarity == "pos"]
+    return {
+        f"{kind}_pos": observations(asserted([i for i in positives if kind in i.kinds]))
+        for kind in ("finding", "device")
+    }
+
+
+def classes(items: Sequence[Item]) -> dict[str, list[Observation]]:
+    """Items by the classes that all strategies share."""
+    subsets: dict[str, list[Observation]] = {
+        name: []
+        for name in (
+            "finding_pos",
+            "finding_neg",
+            "finding_unclear",
+            "finding_unresolved",
+            "device_pos",
+            "device_neg",
+            "acquisition",
+            "notes",
+        )
+    }
+    for item in items:
+        if item.overridden:
+            continue
+        if item.polarity == "note":
+            subsets["notes"].append(item.obs)
+        elif "acquisition" in item.kinds:
+            subsets["acquisition"].append(item.obs)
+        for kind in ("finding", "device"):
+            name = f"{kind}_{item.polarity}"
+            if kind in item.kinds and name in subsets:
+                subsets[name].append(item.obs)
+    return subsets
