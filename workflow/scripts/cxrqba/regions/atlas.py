@@ -137,6 +137,9 @@ the lungs and make edges inside them."""
 
 PRIOR_PULL = 0.06
 
+SELDOM = 0.32
+"""A standard normal number is smaller than this in one of four draws: few parameters move."""
+
 BORDER = {"right": (-0.03, 0.01), "left": (0.03, 0.045)}
 """The steepest edge lies inside the lung's border, more so beside the ribs: shift of x1 and x2 as
 shares of the width."""
@@ -269,17 +272,17 @@ def _fit_lungs(image: Field) -> _Lungs:
         total: Array = following + reward + PRIOR_PULL * _lung_prior(p, width)
         return total
 
-    def propose(best: Array, noise: Array) -> Array:
-        own, shared = noise[:, :12], noise[:, 12:16] * width
-        chosen = np.abs(noise[:, 12:]) < 0.32 * np.abs(noise[:, 12:]).mean(axis=0)
-        placements: Array = best + own * unit * chosen
-        shared = shared * (np.arange(len(noise))[:, None] % 3 == 0)
-        placements[:, [0, 2, 6, 8]] += shared[:, :1]
-        placements[:, [1, 7]] += shared[:, 1:2]
-        placements[:, [3, 9]] += shared[:, 2:3]
-        placements[:, 0] -= shared[:, 3]
-        placements[:, 8] += shared[:, 3]
-        return placements
+    def moves(_: Array, noise: Array) -> Array:
+        """Some parameters of their own, and both lungs together: across, tops, bottoms, apart."""
+        own = noise[:, :12] * unit * (np.abs(noise[:, 12:24]) < SELDOM)
+        shared = noise[:, 24:28] * width * (np.abs(noise[:, 28:32]) < SELDOM)
+        own[:, [0, 2, 6, 8]] += shared[:, :1]
+        own[:, [1, 7]] += shared[:, 1:2]
+        own[:, [3, 9]] += shared[:, 2:3]
+        own[:, 0] -= shared[:, 3]
+        own[:, 8] += shared[:, 3]
+        moved: Array = own
+        return moved
 
     extent = np.array([width, height, width, height, 1, 1] * 2, dtype=float)
     centre = np.array([0.5, 0.5, 0.5, 0.5, 0, 0] * 2)
@@ -289,9 +292,9 @@ def _fit_lungs(image: Field) -> _Lungs:
         start[[1, 3, 7, 9]] += shift
         start[[4, 5, 10, 11]] = 0
         spreads = [0.07 * 0.65**i for i in range(8)]
-        found.append(search(score, start * extent, propose, spreads, 200))
+        found.append(search(score, start * extent, moves, 32, spreads))
     best = max(found, key=lambda item: item[1])[0]
-    best, _ = search(score, best, propose, [0.03 * 0.65**i for i in range(6)], 200)
+    best, _ = search(score, best, moves, 32, [0.03 * 0.65**i for i in range(6)])
     right = float(flux(image, LUNGS["right"], best[None, :6])[0])
     left = float(flux(image, LUNGS["left"], best[None, 6:])[0])
     return _Lungs(best, (right, left))
@@ -384,9 +387,7 @@ def _grow(box: Array, shift: tuple[float, ...]) -> Array:
     return grown
 
 
-def _add_lung_parts(
-    drawing: _Drawing, frames: dict[str, Array], domes: dict[str, float]
-) -> None:
+def _add_lung_parts(drawing: _Drawing, frames: dict[str, Array], domes: dict[str, float]) -> None:
     """Zones, hila, costophrenic angles and hemidiaphragms, by position in the lung found."""
     rows = np.arange(drawing.shape[0])[:, None]
     columns = np.arange(drawing.shape[1])[None, :]
@@ -519,12 +520,12 @@ def _fit_lateral(image: Field, shape: Shape) -> tuple[Array, float]:
         )
         return np.where(np.minimum(*sizes) < 20, -1e4, total)
 
-    def propose(best: Array, noise: Array) -> Array:
-        shared = noise[:, 5:7] * width
-        placements: Array = best + noise[:, :5] * unit * (np.abs(noise[:, 5:10]) > 0)
-        placements[::2, [0, 2]] += shared[::2, :1]
-        placements[::2, [1, 3]] += shared[::2, 1:2]
-        return placements
+    def moves(_: Array, noise: Array) -> Array:
+        own = noise[:, :5] * unit * (np.abs(noise[:, 5:10]) < 2 * SELDOM)
+        own[:, [0, 2]] += noise[:, 10:11] * width * (np.abs(noise[:, 12:13]) < SELDOM)
+        own[:, [1, 3]] += noise[:, 11:12] * width * (np.abs(noise[:, 13:14]) < SELDOM)
+        moved: Array = own
+        return moved
 
     extent = np.array([width, height, width, height, 1], dtype=float)
     found = []
@@ -532,6 +533,6 @@ def _fit_lateral(image: Field, shape: Shape) -> tuple[Array, float]:
         start = (np.array([*LATERAL_TYPICAL, 0.0]) - 0.5) * scale + 0.5
         start[4] = 0.0
         spreads = [0.08 * 0.65**i for i in range(8)]
-        found.append(search(score, start * extent, propose, spreads, 200))
+        found.append(search(score, start * extent, moves, 14, spreads))
     best = max(found, key=lambda item: item[1])[0]
-    return search(score, best, propose, [0.03 * 0.65**i for i in range(6)], 200)
+    return search(score, best, moves, 14, [0.03 * 0.65**i for i in range(6)])

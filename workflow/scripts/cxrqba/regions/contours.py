@@ -32,8 +32,8 @@ FAINT = 0.2
 OUTSIDE = -0.1
 """Flux of an outline's point outside the image."""
 
-NOISE = 1024
-"""Random placements drawn once and used by every search: results depend on the image alone."""
+SEED = 1024
+"""Every search draws the same random numbers: results depend on the image alone."""
 
 
 @dataclass(frozen=True)
@@ -148,22 +148,28 @@ def flux(field: Field, shape: Shape, placements: Array) -> Array:
     return total
 
 
+Propose = Callable[[Array, Array], Array]
+"""From the best placement (p,) and standard normal numbers (k, columns) to (k, p) moves of it,
+for a spread of 1."""
+
+
 def search(
     score: Callable[[Array], Array],
     start: Array,
-    propose: Callable[[Array, NDArray[np.float64]], Array],
+    moves: Propose,
+    columns: int,
     spreads: Sequence[float],
-    number: int,
+    number: int = 200,
 ) -> tuple[Array, float]:
-    """Random search: the best placement found and its score.
+    """Random search with shrinking steps: the best placement found and its score.
 
-    ``score`` rates (k, p) placements; ``propose`` turns the best one and (k, p) standard normal
-    numbers, already times the spread of the round, into (k, p) new ones.
+    ``score`` rates (k, p) placements; in each round ``number`` placements are tried around the
+    best one, at ``moves`` times the round's spread.
     """
-    rng = np.random.default_rng(NOISE)
+    rng = np.random.default_rng(SEED)
     best, best_score = start, float(score(start[None])[0])
     for spread in spreads:
-        placements = propose(best, rng.standard_normal((number, 2 * len(start))) * spread)
+        placements = best + spread * moves(best, rng.standard_normal((number, columns)))
         scores = score(placements)
         index = int(scores.argmax())
         if scores[index] > best_score:
@@ -185,8 +191,8 @@ def fit_near(
         total: Array = flux(field, shape, placements) - pull * 0.5 * distance
         return total
 
-    def propose(best: Array, noise: Array) -> Array:
-        return best + noise[:, : len(best)] * spread
+    def moves(_: Array, noise: Array) -> Array:
+        return noise * spread
 
-    best, _ = search(score, mean, propose, [0.7**i for i in range(rounds)], 200)
+    best, _ = search(score, mean, moves, len(mean), [0.7**i for i in range(rounds)])
     return best, float(flux(field, shape, best[None])[0])
