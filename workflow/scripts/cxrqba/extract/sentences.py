@@ -1,0 +1,212 @@
+"""The sentence pass (paper Sec. 3.1, E.1.2): sentences, their sections, related sentences.
+
+The rules backend finds sections by their headers and sentences by punctuation and layout. Sentences
+of FINDINGS and IMPRESSION that speak of the same finding share a cluster, the unit from which
+observations are extracted. Sentences that carry nothing to extract are kept with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import polars as pl
+
+from cxrqba.config import SiteConfig
+from cxrqba.extract.matcher import PhraseTable
+from cxrqba.extract.words import words
+from cxrqba.ledger import Ledger
+from cxrqba.reference.tables import Reference
+from cxrqba.reports.sections import Headers, Section, find_sections
+from cxrqba.reports.sentences import split_sentences
+from cxrqba.schema import PASS_STATUS, REPORTED_SECTION_TYPES, SENTENCES
+from cxrqba.step import progress
+from cxrqba.tables import frame
+
+STEP = "extract_sentences"
+
+DISCARDED_TYPES = {
+    "TECHNIQUE": "technique",
+    "COMPARISON": "comparison",
+    "EXAMINATION": "examination",
+    "NOTIFICATION": "notification",
+    "RECOMMENDATION": "recommendation",
+    "WET_READ": "superseded_wet_read",
+    "ADDENDUM": "addendum_without_findings",
+    "IGNORE": "no_section",
+}
+"""Section type -> why its sentences are not used."""
+
+SIGNATURE = re.compile(
+    r"\b(electronically signed|dictated (and signed )?by|signed by|transcribed"
+    r"|attending (physician|radiologist)|i have (personally )?reviewed"
+    r"|reviewed and (agree|approved)|end of (impression|report))\b",
+    re.IGNORECASE,
+)
+SENTENCE_WORDS = re.compile(
+    r"\b(is|are|was|were|has|have|there|no|not|without|seen|noted|clear|normal|unchanged|stable)\b",
+    re.IGNORECASE,
+)
+MIN_OVERLAP = 0.34
+"""Share of common finding terms from which sentences of two sections are related."""
+
+
+@dataclass
+class SentencePass:
+    """Tables of one shard."""
+
+    sentences: pl.DataFrame  # SENTENCES
+    status: pl.DataFrame  # PASS_STATUS
+    ledger: pl.DataFrame  # LEDGER
+
+
+class SentenceExtractor:
+    """The rules backend for one set of reference definitions and one site."""
+
+    def __init__(self, reference: Reference, site: SiteConfig):
+        self.headers = Headers(reference.sections, site.header_aliases)
+        self.deid = re.compile("|".join(re.escape(t) for t in site.deid_tokens) or r"(?!)")
+        self.findings = PhraseTable(
+            (phrase, finding.name)
+            for finding in reference.findings.values()
+            for phrase in (finding.name, *finding.synonyms)
+        )
+        self.regions = PhraseTable(
+            (phrase, region.name)
+            for region in reference.regions.values()
+            for phrase in (region.name, *region.synonyms)
+        )
+
+    def extract(self, study_id: str, report: str) -> list[dict[str, Any]]:
+        """SENTENCES rows of one report, in text order."""
+        rows: list[dict[str, Any]] = []
+        for section in find_sections(report, self.headers, self.describes):
+            for start, end in split_sentences(report[section.start : section.end], section.start):
+                rows.append(self._row(study_id, report, section, start, end, len(rows) + 1))
+        self._cluster(rows)
+        return rows
+
+    @lru_cache(maxsize=64)  # noqa: B019 - one instance lives as long as the process
+    def describes(self, text: str) -> bool:
+        """Whether text reads like a description of a study rather than a title or a list."""
+        for start, end in split_sentences(text):
+            sentence = text[start:end]
+            if len(sentence.split()) < 2 or not SENTENCE_WORDS.search(sentence):
+                continue
+            parsed = words(sentence)
+            if self.findings.find(parsed) or self.regions.find(parsed):
+                return True
+        return False
+
+    def _row(
+        self, study_id: str, report: str, section: Section, start: int, end: int, number: int
+    ) -> dict[str, Any]:
+        sentence = report[start:end]
+        return {
+            "study_id": study_id,
+            "sent_id": f"S{number:02d}",
+            "section": section.name,
+            "section_type": section.type,
+            "sentence": sentence,
+            "start": start,
+            "end": end,
+            "cluster": None,
+            "discarded": self._discard_reason(section, sentence),
+        }
+
+    def _discard_reason(self, section: Section, sentence: str) -> str | None:
+        if section.type in DISCARDED_TYPES:
+            return DISCARDED_TYPES[section.type]
+        if not re.search(r"[^\W\d_]", self.deid.sub("", sentence)):
+            return "empty"
+        if SIGNATURE.search(sentence):
+            return "signature"
+        return None
+
+    def _cluster(self, rows: list[dict[str, Any]]) -> None:
+        """Number clusters of related sentences over FINDINGS and IMPRESSION."""
+        used = [
+            r for r in rows if r["section_type"] in REPORTED_SECTION_TYPES and not r["discarded"]
+        ]
+        terms = [self._terms(r["sentence"]) for r in used]
+        parent = list(range(len(used)))
+
+        def root(i: int) -> int:
+            while parent[i] != i:
+                i = parent[i]
+            return i
+
+        for i, one in enumerate(used):
+            for j in range(i):
+                if one["section_type"] != used[j]["section_type"] and _related(terms[i], terms[j]):
+                    a, b = sorted((root(i), root(j)))
+                    parent[b] = a
+        numbers: dict[int, int] = {}
+        for i, row in enumerate(used):
+            row["cluster"] = numbers.setdefault(root(i), len(numbers) + 1)
+
+    def _terms(self, sentence: str) -> tuple[frozenset[str], frozenset[str]]:
+        """(finding terms, sides) of a sentence."""
+        found = frozenset(str(m.value) for m in self.findings.find(words(sentence)))
+        lowered = set(re.findall(r"[a-z]+", sentence.lower()))
+        return found, frozenset(lowered & {"left", "right"})
+
+
+def _related(
+    one: tuple[frozenset[str], frozenset[str]], other: tuple[frozenset[str], frozenset[str]]
+) -> bool:
+    """Enough finding terms in common, and not plainly of opposite sides."""
+    common = one[0] & other[0]
+    if not common or (one[1] and other[1] and not one[1] & other[1]):
+        return False
+    return len(common) / len(one[0] | other[0]) >= MIN_OVERLAP
+
+
+def extract_shard(studies: pl.DataFrame, extractor: SentenceExtractor) -> SentencePass:
+    """Run the pass over STUDIES rows; a report that fails goes to the ledger, the rest go on."""
+    ledger = Ledger(STEP)
+    sentences: list[dict[str, Any]] = []
+    status: list[dict[str, Any]] = []
+    pairs = studies.sort("study_id").select("study_id", "report").iter_rows()
+    for study_id, report in progress(pairs, studies.height, STEP):
+        rows, state, detail = _one(study_id, report, extractor, ledger)
+        sentences += rows
+        kept = sum(r["discarded"] is None for r in rows)
+        status.append(
+            {
+                "study_id": study_id,
+                "step": STEP,
+                "status": state,
+                "num_items": kept,
+                "detail": detail,
+            }
+        )
+    return SentencePass(
+        frame(sentences, SENTENCES).sort("study_id", "start", "sent_id"),
+        frame(status, PASS_STATUS),
+        ledger.table(),
+    )
+
+
+def _one(
+    study_id: str, report: str | None, extractor: SentenceExtractor, ledger: Ledger
+) -> tuple[list[dict[str, Any]], str, str | None]:
+    if report is None:
+        ledger.study(study_id, "no_report", "the source has no report for this study")
+        return [], "failed", "no_report"
+    try:
+        rows = extractor.extract(study_id, report)
+    except Exception as error:
+        # one hostile report must not stop a shard; its text stays out of the message
+        kind = type(error).__name__
+        ledger.study(study_id, "extraction_failed", f"{STEP} raised {kind}; please report it")
+        return [], "failed", kind
+    reported = _reported(rows)
+    return rows, "ok" if reported else "empty", None if reported else "no reported sentence"
+
+
+def _reported(rows: Iterable[dict[str, Any]]) -> bool:
+    return any(r["section_type"] in REPORTED_SECTION_TYPES and not r["discarded"] for r in rows)

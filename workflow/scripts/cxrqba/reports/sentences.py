@@ -1,0 +1,111 @@
+"""Splitting text into sentences, with the habits of radiologists in mind (Sec. E.1.2).
+
+A sentence is a span of the report: line breaks inside it stay. Decimals, initials, numbered lists,
+bullets, de-identified words and lines that were broken on purpose are handled; semicolons do not
+end a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+ABBREVIATIONS = frozenset(
+    (
+        *("dr", "drs", "mr", "mrs", "ms", "prof", "vs", "approx", "fig", "no", "nos", "st", "inc"),
+        *("e.g", "i.e", "etc", "cf", "est", "resp", "dept", "ext", "jr", "sr", "a.m", "p.m"),
+        *("m.d", "ph.d"),
+    )
+)
+"""A full stop after these does not end a sentence; ``no`` only before a number."""
+
+STOP = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)")
+LIST_MARK = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022\u00b7])(?=\s)[ \t]*")
+LINE = re.compile(r"\n[ \t]*")
+LABEL = re.compile(r"[A-Z][A-Za-z /&]{2,40}:(?=\s)")
+ITEM_LABEL = re.compile(r"(?<=[.;])[ \t]+(?=[A-Z][A-Za-z /&]{2,30}:\s)")
+EMPTY = re.compile(r"[\W_]*")
+NARROW = 60
+"""Columns: a line this short, or shorter than the text's width, was broken on purpose."""
+
+
+def split_sentences(text: str, offset: int = 0) -> list[tuple[int, int]]:
+    """[start, end) of each sentence of ``text``, shifted by ``offset``; no white space around."""
+    spans = []
+    width = max(NARROW, *(len(line.rstrip()) for line in text.split("\n")))
+    for start, end in _paragraphs(text):
+        cuts = sorted({start, end, *_breaks(text, start, end, width)})
+        for first, last in pairwise(cuts):
+            span = _trimmed(text, first, last)
+            if span and not EMPTY.fullmatch(text, *span):
+                spans.append((span[0] + offset, span[1] + offset))
+    return spans
+
+
+def _paragraphs(text: str) -> list[tuple[int, int]]:
+    cuts = [m.span() for m in re.finditer(r"\n[ \t]*\n\s*", text)]
+    starts = [0, *(e for _, e in cuts)]
+    ends = [*(s for s, _ in cuts), len(text)]
+    return [(s, e) for s, e in zip(starts, ends, strict=True) if text[s:e].strip()]
+
+
+def _breaks(text: str, start: int, end: int, width: int) -> list[int]:
+    """Positions in [start, end) at which a new sentence begins."""
+    found = [m.end() for m in STOP.finditer(text, start, end) if _ends_sentence(text, m)]
+    found += [m.end() for m in ITEM_LABEL.finditer(text, start, end)]
+    for line in LINE.finditer(text, start, end):
+        at = line.end()
+        if (
+            LIST_MARK.match(text, at)
+            or LABEL.match(text, at)
+            or _broken_on_purpose(text, line, width)
+        ):
+            found.append(at)
+    return found
+
+
+def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
+    before = re.search(r"[\w.]*$", text[max(0, stop.start() - 20) : stop.start()])
+    word = before[0].lower().strip(".") if before else ""
+    rest = text[stop.end() :].lstrip()
+    if stop[0][0] != "." or not rest:
+        return True
+    line_start = text.rfind("\n", 0, stop.start()) + 1
+    if word.isdigit() and not text[line_start : stop.start() - len(word)].strip():
+        return False  # the number of a list item at the start of its line
+    if word.isdigit() and rest[:1].isupper() and len(word) <= 2:
+        return _number_ends(text, stop.start() - len(word))
+    if word == "no":
+        return not rest[:1].isdigit()
+    if len(word) == 1 and word.isalpha() and text[stop.start() - 1].isupper():
+        return False  # an initial
+    return word not in ABBREVIATIONS
+
+
+def _number_ends(text: str, number_start: int) -> bool:
+    """Whether ``... 3. Next`` ends a sentence: not if the 3 itself opens a list item."""
+    before = text[:number_start].rstrip(" \t")
+    return not (before.endswith((".", ";", ":")) or not before)
+
+
+def _broken_on_purpose(text: str, line: re.Match[str], width: int) -> bool:
+    """Whether the line break was typed: the next word, a capitalised one, would still have fit."""
+    start = text.rfind("\n", 0, line.start()) + 1
+    word = re.match(r"\S+", text[line.end() :])
+    if not word or not re.match(r"[A-Z][a-z]", word[0]):
+        return False
+    return line.start() - start + 1 + len(word[0]) < width - 10
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span without white space around it and without the mark of a list item."""
+    while start < end and text[start].isspace():
+        start += 1
+    mark = LIST_MARK.match(text, start, end)
+    if mark and mark.end() < end:
+        start = mark.end()
+        while start < end and text[start].isspace():
+            start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return (start, end) if end > start else None
