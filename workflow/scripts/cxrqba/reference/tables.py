@@ -91,6 +91,25 @@ class ProbabilityCue:
     position: str  # before, after
 
 
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """A finding that a structure and an attribute make up ("heart" + "enlarged")."""
+
+    finding: str
+    structures: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A structure that can be called normal, and the findings (names) which that denies."""
+
+    names: tuple[str, ...]
+    region: str
+    predicates: tuple[str, ...]  # phrases: "normal", "clear", "within normal limits", ...
+    negates: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Reference:
     """All reference definitions."""
@@ -104,6 +123,10 @@ class Reference:
     cues: tuple[ProbabilityCue, ...]
     scope_terminators: tuple[str, ...]
     pseudo_negations: tuple[str, ...]
+    non_assertions: tuple[str, ...]  # what follows is asked for or recalled, not described
+    absences: tuple[str, ...]  # negative words that turn another negative around
+    compositions: tuple[Composition, ...]
+    structures: tuple[Structure, ...]
     sections: dict[str, Any]  # types, headers, misspellings as in sections.yaml
     laterality: dict[str, Any]
     devices: dict[str, Any]
@@ -181,11 +204,14 @@ def load_reference(folder: str | Path) -> Reference:
         ),
         levels=levels,
         cues=tuple(
-            ProbabilityCue(row["cue"], row["level"], row["position"])
-            for row in probability["cues"]
+            ProbabilityCue(row["cue"], row["level"], row["position"]) for row in probability["cues"]
         ),
         scope_terminators=tuple(probability["scope_terminators"]),
         pseudo_negations=tuple(probability["pseudo_negation"]),
+        non_assertions=tuple(probability["non_assertions"]),
+        absences=tuple(probability["absences"]),
+        compositions=_load_compositions(folder / "compositions.yaml", findings),
+        structures=_load_structures(folder / "normality.yaml", findings, regions),
         sections=_yaml(folder / "sections.yaml"),
         laterality=_yaml(folder / "laterality.yaml"),
         devices=_yaml(folder / "devices.yaml"),
@@ -264,6 +290,33 @@ def _load_labels(path: Path, names: dict[str, str]) -> dict[str, dict[str, dict[
             "relation": row["relation"],
         }
     return labels
+
+
+def _load_compositions(path: Path, findings: dict[str, Finding]) -> tuple[Composition, ...]:
+    return tuple(
+        Composition(
+            _known(row["finding"], set(findings), str(path))[0],
+            tuple(row["structures"]),
+            tuple(row["attributes"]),
+        )
+        for row in _yaml(path)
+    )
+
+
+def _load_structures(
+    path: Path, findings: dict[str, Finding], regions: dict[str, Region]
+) -> tuple[Structure, ...]:
+    content = _yaml(path)
+    groups: dict[str, list[str]] = content["predicates"]
+    return tuple(
+        Structure(
+            names=tuple(row["names"]),
+            region=_known(row["region"], set(regions), str(path))[0],
+            predicates=tuple(p for group in row["predicates"] for p in groups[group]),
+            negates=_known("|".join(row["negates"]), set(findings), str(path)),
+        )
+        for row in content["structures"]
+    )
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:

@@ -1,0 +1,192 @@
+"""The reference tables as phrase tables, and one sentence read with all of them.
+
+Nothing here is particular to a report: names and synonyms of findings and regions, findings put
+together from structure and attribute, statements of normality, cues of probability, changes and
+modifiers all come from ``resources/reference`` (paper Sec. E.1.2, E.1.3).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cxrqba.extract.matcher import Match, PhraseTable
+from cxrqba.extract.words import Word, word_set, words
+from cxrqba.reference.tables import Finding, Reference, Structure, Value
+
+SIDES = frozenset(("left", "right", "bilateral", "bilaterally", "both", "leftward", "rightward"))
+COPULAS = frozenset(("is", "are", "was", "were", "be", "been", "has", "have", "appear", "remain"))
+PREPOSITIONS = frozenset(
+    ("of", "in", "within", "at", "on", "along", "involving", "over", "throughout", "to", "near")
+)
+HEDGES = {
+    "not": "negative",
+    "likely": "likely",
+    "probably": "likely",
+    "possibly": "possible",
+} | dict.fromkeys(("may", "might", "could", "perhaps", "questionably"), "possible")
+"""Words inside "the heart is *not* enlarged", and what they make of the finding."""
+ADVERBS = word_set(
+    "again also still stable unchanged now grossly borderline somewhat slightly mildly minimally "
+    "moderately markedly severely mild moderate marked severe minimal slight small large trace "
+    "overall relatively diffuse diffusely focal some multilevel patchy size "
+    "present seen noted identified visualized early"
+)
+FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS
+
+FINITE = COPULAS - {"be", "been"} | word_set(
+    "show demonstrate reveal persist project terminate seem overlie extend cannot may might could "
+    "should would can will do doe"
+)
+"""Normal forms of the verbs that make a clause."""
+
+ALTERNATIVES = frozenset(("or", "nor", "versus", "vs", "and/or"))
+"""Cues that stand between two findings; :mod:`cxrqba.extract.scope` reads them from both sides."""
+
+ENTITY_POLARITIES = ("abnormal", "device", "technical", "postsurgical")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a matched phrase names: a finding, directly or put together."""
+
+    finding: Finding
+    composed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One sentence with everything found in it; indices are word indices."""
+
+    text: str
+    offset: int  # of the sentence in the report
+    words: list[Word]
+    findings: list[Match]  # value: Named
+    regions: list[Match]  # value: region name
+    structures: list[Match]  # value: tuple[Structure, ...]
+    predicates: list[Match]  # value: predicate phrase
+    before: list[Match]  # value: probability level, or "" for a pseudo-negation
+    after: list[Match]  # value: probability level
+    non_assertions: list[Match]
+    changes: list[Match]  # value: Value
+    modifiers: list[Match]  # value: Value
+    terminators: list[Match]
+    parts: list[Match]  # value: name of a device part
+    fixed: list[Match]  # names whose side word is not the side of a finding
+
+    def norm(self, at: int) -> str:
+        """Normal form of word ``at``; empty outside the sentence."""
+        return self.words[at].norm if 0 <= at < len(self.words) else ""
+
+
+class Lexicon:
+    """Phrase tables of one set of reference definitions."""
+
+    def __init__(self, reference: Reference):
+        self.reference = reference
+        self._findings = PhraseTable(_finding_phrases(reference), FILLERS)
+        self._regions = PhraseTable(
+            (phrase, region.name)
+            for region in reference.regions.values()
+            for phrase in (region.name, *region.synonyms)
+        )
+        self._structures = PhraseTable(_structure_phrases(reference.structures))
+        self._predicates = PhraseTable(
+            (phrase, phrase) for s in reference.structures for phrase in s.predicates
+        )
+        cues = reference.cues
+        self._before = PhraseTable(
+            itertools.chain(
+                (
+                    (c.text, c.level)
+                    for c in cues
+                    if c.position == "before" and c.text not in ALTERNATIVES
+                ),
+                ((phrase, "") for phrase in reference.pseudo_negations),
+            )
+        )
+        self._after = PhraseTable((c.text, c.level) for c in cues if c.position == "after")
+        self._non_assertions = PhraseTable((p, p) for p in reference.non_assertions)
+        self._changes = PhraseTable(_value_phrases(reference.changes))
+        self._modifiers = PhraseTable(_value_phrases(reference.modifiers))
+        self._terminators = PhraseTable((p, p) for p in reference.scope_terminators)
+        parts = reference.devices["children"]["phrases"]["device part"]
+        self._parts = PhraseTable((p, p) for p in parts)
+        self._fixed = PhraseTable((p, p) for p in reference.laterality["fixed_names"])
+
+    def read(self, text: str, offset: int) -> Reading:
+        """Find every phrase in a sentence that starts at ``offset`` of the report."""
+        sentence = words(text, offset)
+        findings = self._findings.find(sentence)
+        return Reading(
+            text=text,
+            offset=offset,
+            words=sentence,
+            findings=findings,
+            regions=_outside_names(self._regions.find(sentence), findings),
+            structures=[m for m in self._structures.find(sentence) if not _inside(m, findings)],
+            predicates=[m for m in self._predicates.find(sentence) if not _touches(m, findings)],
+            before=[m for m in self._before.find(sentence) if not _inside(m, findings)],
+            after=[m for m in self._after.find_all(sentence) if not _inside(m, findings)],
+            non_assertions=self._non_assertions.find(sentence),
+            changes=[m for m in self._changes.find(sentence) if not _inside(m, findings)],
+            modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
+            terminators=self._terminators.find(sentence),
+            parts=self._parts.find(sentence),
+            fixed=self._fixed.find(sentence),
+        )
+
+
+def _finding_phrases(reference: Reference) -> Iterator[tuple[str, Named]]:
+    for finding in reference.findings.values():
+        if finding.polarity in ENTITY_POLARITIES:
+            for phrase in (finding.name, *finding.synonyms):
+                yield phrase, Named(finding, False)
+    for composition in reference.compositions:
+        named = Named(reference.findings[composition.finding], True)
+        for structure, attribute in itertools.product(
+            composition.structures, composition.attributes
+        ):
+            yield f"{structure} {attribute}", named
+            yield f"{attribute} {structure}", named
+
+
+def _structure_phrases(
+    structures: Iterable[Structure],
+) -> Iterator[tuple[str, tuple[Structure, ...]]]:
+    named: dict[str, list[Structure]] = {}
+    for structure in structures:
+        for name in structure.names:
+            key = " ".join(w.norm for w in words(name))
+            named.setdefault(key, []).append(structure)
+    for phrase, meant in named.items():
+        yield phrase, tuple(meant)
+
+
+def _value_phrases(values: Iterable[Value]) -> Iterator[tuple[str, Value]]:
+    for value in values:
+        for phrase in (value.name, *value.synonyms):
+            yield phrase, value
+
+
+def _inside(match: Match, others: list[Match]) -> bool:
+    return any(o.first <= match.first and match.last <= o.last for o in others)
+
+
+def _touches(match: Match, others: list[Match]) -> bool:
+    return any(match.overlaps(other) for other in others)
+
+
+def _named(match: Match, findings: list[Match]) -> bool:
+    """Whether the words are part of a finding's own name (not of a composition around them)."""
+    return any(f.first <= match.first and match.last <= f.last and not f.skipped for f in findings)
+
+
+def _outside_names(regions: list[Match], findings: list[Match]) -> list[Match]:
+    """Regions that are more than a part of a finding's name."""
+    return [
+        r
+        for r in regions
+        if not any(f.first <= r.first and r.last <= f.last and not f.skipped for f in findings)
+    ]

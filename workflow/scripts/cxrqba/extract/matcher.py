@@ -1,0 +1,108 @@
+"""Longest-match search of many phrases at once, over normal forms.
+
+A phrase may be interrupted by words that do not change what it names ("blunting of the *right*
+costophrenic angle", "heart is *mildly* enlarged"); a match remembers those words, because a "not"
+among them turns the statement around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cxrqba.extract.words import Word, words
+
+ARTICLES = frozenset(("the", "a", "an"))
+MAX_SKIPS = 4
+MAX_ABBREVIATION = 3
+"""Capitals up to this length are an abbreviation only if the report writes capitals too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A phrase found at words [first, last) of a sentence."""
+
+    first: int
+    last: int
+    phrase: str
+    value: Any
+    skipped: tuple[str, ...] = ()
+
+    def overlaps(self, other: Match) -> bool:
+        """Whether the two share a word."""
+        return self.first < other.last and other.first < self.last
+
+
+class _Node:
+    __slots__ = ("ends", "next")
+
+    def __init__(self) -> None:
+        self.next: dict[str, _Node] = {}
+        self.ends: list[tuple[str, Any, tuple[str, ...] | None]] = []
+
+
+class PhraseTable:
+    """Phrases with values; ``fillers`` may interrupt a phrase after its first word."""
+
+    def __init__(self, phrases: Iterable[tuple[str, Any]], fillers: frozenset[str] = frozenset()):
+        self._root = _Node()
+        self._fillers = fillers
+        for phrase, value in phrases:
+            self._add(phrase, value)
+
+    def _add(self, phrase: str, value: Any) -> None:
+        node = self._root
+        tokens = [w for w in words(phrase) if w.norm not in ARTICLES]
+        if not tokens:
+            return
+        for word in tokens:
+            node = node.next.setdefault(word.norm, _Node())
+        capitals = None
+        if len(tokens) == 1 and phrase.isupper() and len(phrase) <= MAX_ABBREVIATION:
+            capitals = (phrase, phrase + "s")
+        if not any(capitals == known for _, _, known in node.ends):
+            node.ends.append((phrase, value, capitals))
+
+    def find(self, sentence: Sequence[Word]) -> list[Match]:
+        """Matches that do not overlap, left to right, each the longest at its place."""
+        found: list[Match] = []
+        at = 0
+        while at < len(sentence):
+            match = self._longest(sentence, at)
+            if match is None:
+                at += 1
+            else:
+                found.append(match)
+                at = match.last
+        return found
+
+    def find_all(self, sentence: Sequence[Word]) -> list[Match]:
+        """The longest match at every place; matches may overlap."""
+        found = (self._longest(sentence, at) for at in range(len(sentence)))
+        return [match for match in found if match is not None]
+
+    def _longest(self, sentence: Sequence[Word], at: int) -> Match | None:
+        start = self._root.next.get(sentence[at].norm)
+        if start is None:
+            return None
+        best: tuple[int, int, Match] | None = None
+        stack: list[tuple[_Node, int, int, tuple[str, ...]]] = [(start, at + 1, 1, ())]
+        while stack:
+            node, here, depth, skipped = stack.pop()
+            for phrase, value, capitals in node.ends:
+                if capitals is None or sentence[at].text in capitals:
+                    rank = (depth, -len(skipped))
+                    if best is None or rank > best[:2]:
+                        best = (*rank, Match(at, here, phrase, value, skipped))
+            if here >= len(sentence) or not node.next:
+                continue
+            norm = sentence[here].norm
+            following = node.next.get(norm)
+            if following is not None:
+                stack.append((following, here + 1, depth + 1, skipped))
+            if norm in ARTICLES:
+                stack.append((node, here + 1, depth, skipped))
+            elif norm in self._fillers and len(skipped) < MAX_SKIPS:
+                stack.append((node, here + 1, depth, (*skipped, norm)))
+        return None if best is None else best[2]

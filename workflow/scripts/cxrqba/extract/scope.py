@@ -1,0 +1,274 @@
+"""Clauses of a sentence, and what is claimed of a finding in its clause.
+
+Negation and uncertainty reach along a clause: over the items of a list ("no effusion, pneumothorax
+or fracture"), not past a conjunction that starts a statement of its own ("... but the heart is
+enlarged"). Levels are those of ``probability.yaml``. Two readings differ from plain cue tables:
+a finding called unchanged is still there (its level stays positive, the change is kept), and two
+negations that cancel ("without resolution of the effusion") assert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cxrqba.extract.lexicon import ALTERNATIVES, FINITE, HEDGES, Reading
+from cxrqba.extract.matcher import ARTICLES, Match
+from cxrqba.extract.words import word_set, words
+
+NEGATIVE = ("negative", "unlikely")
+UNCERTAIN = ("likely", "possible", "cannot_exclude", "unlikely", "indeterminate")
+SEPARATORS = (",", "and", "with", "or", "nor", "/")
+PARTICIPLES = word_set("seen identified noted present evident demonstrated visualized")
+LINKS = word_set(
+    "represent representing reflect reflecting due secondary related suggestive suggesting suggest "
+    "consistent compatible keeping suspicious concerning worrisome indicative indicating favor "
+    "favored favoring"
+)
+"""Words of the cues that tie a cause or reading to the finding before them."""
+_ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
+_SHORT_TITLE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Level of a finding and the cues that set it."""
+
+    level: str
+    cues: tuple[Match, ...] = ()
+    link: Match | None = None  # the cue that ties the finding to the one before it
+
+
+def clauses(reading: Reading) -> list[tuple[int, int]]:
+    """Word ranges of the clauses, in order; separators between clauses belong to none."""
+    found: list[tuple[int, int]] = []
+    for first, last in _segments(reading):
+        start = first
+        verbs = [i for i in range(first, last) if reading.norm(i) in FINITE]
+        previous = -1
+        for verb in verbs:
+            if verb < start:
+                continue
+            at = _own_subject(reading, start, previous, verb)
+            if at is not None:
+                found.append((start, at))
+                start = at
+                while start < last and reading.norm(start) in (",", "and"):
+                    start += 1
+            previous = verb
+        found.append((start, last))
+    return [(a, b) for a, b in found if a < b]
+
+
+def _segments(reading: Reading) -> list[tuple[int, int]]:
+    """Split at semicolons, full stops and words like "but"."""
+    cuts: list[tuple[int, int]] = [(m.first, m.last) for m in reading.terminators]
+    start = 0
+    for i, word in enumerate(reading.words):
+        title = word.norm == ":" and i - start > _SHORT_TITLE
+        if word.norm in (";", ".", "?", "!") or title:
+            cuts.append((i, i + 1))
+            start = i + 1
+    segments, start = [], 0
+    for first, last in sorted(cuts):
+        segments.append((start, first))
+        start = max(start, last)
+    segments.append((start, len(reading.words)))
+    return [(a, b) for a, b in segments if a < b]
+
+
+def _own_subject(reading: Reading, start: int, previous: int, verb: int) -> int | None:
+    """Where the clause of ``verb`` begins, if it has a subject of its own behind a conjunction."""
+    places = [
+        i
+        for i in range(max(start + 1, previous + 1), verb - 1)
+        if reading.norm(i) in (",", "and")
+        and not any(reading.norm(k) in ALTERNATIVES for k in range(i, verb))
+    ]
+    if not places:
+        return None
+    at = places[-1]
+    if reading.norm(at) == "and" and reading.norm(at - 1) == ",":
+        at -= 1
+    while True:  # "heart and mediastinum are normal" has one subject
+        earlier = [p for p in places if p < at and reading.norm(p - 1) != ","]
+        if not earlier or not _only_structure(reading, earlier[-1] + 1, at):
+            break
+        at = earlier[-1]
+    after = at + 1 + (reading.norm(at + 1) == "and")
+    complete = previous >= start or reading.norm(start) in ("no", "without", "negative")
+    opens = reading.norm(after) in (*ARTICLES, "there")
+    return at if complete or opens else None
+
+
+def _only_structure(reading: Reading, first: int, last: int) -> bool:
+    rest = [i for i in range(first, last) if reading.norm(i) not in (*ARTICLES, ",", "and")]
+    return bool(rest) and all(any(m.first <= i < m.last for m in reading.structures) for i in rest)
+
+
+def claim(
+    reading: Reading, clause: tuple[int, int], finding: Match, absences: Sequence[str]
+) -> Claim | None:
+    """What the clause claims of ``finding``; None if it is only asked for or recalled."""
+    if _is_asked(reading, clause, finding):
+        return None
+    before = [
+        c
+        for c in reading.before
+        if clause[0] <= c.first
+        and c.first < finding.first
+        and c.value not in ("", "positive", "comparison_only")
+        and _reaches(reading, c, finding, clause)
+    ]
+    after = [
+        c
+        for c in reading.after
+        if c.last <= clause[1]
+        and c.value not in ("positive", "comparison_only")
+        and _reaches_back(reading, finding, c, clause)
+    ]
+    recommended = [c for c in (*before, *after) if c.value == "recommendation"]
+    if recommended:
+        return Claim("recommendation", tuple(recommended))
+    inner = [HEDGES[s] for s in finding.skipped if s in HEDGES]
+    link = _link(reading, clause, finding)
+    if after:
+        cue = min(after, key=lambda c: (c.first, -c.last))
+        if before and before[-1].value == "negative" and cue.value == "negative":
+            return Claim("positive", (before[-1], cue), link)
+        return Claim(cue.value, (*before[-1:], cue), link)
+    if not before:
+        if inner:
+            return Claim(inner[-1], (), link)
+        level = "possible" if _is_alternative(reading, clause, finding) else "positive"
+        return Claim(level, (), link)
+    return Claim(_combined(reading, before, inner, absences), tuple(before[-2:]), link)
+
+
+def _combined(
+    reading: Reading, before: list[Match], inner: list[str], absences: Sequence[str]
+) -> str:
+    nearest = before[-1]
+    level = str(nearest.value)
+    earlier = [
+        c
+        for c in before[:-1]
+        if not any(
+            reading.norm(i) in (",", "and", "with", "but") for i in range(c.last, nearest.first)
+        )
+    ]
+    denied = [c for c in earlier if c.value == "negative"]
+    if level in UNCERTAIN and level != "cannot_exclude":
+        level = "negative" if denied else level
+    elif level == "negative" and denied:
+        level = "positive" if _text(nearest) in {_normal(a) for a in absences} else level
+    elif level == "negative" and any(c.value in ("likely", "possible") for c in earlier):
+        level = "unlikely"
+    if inner and level == "negative" and "negative" in inner:
+        return "positive"
+    return level
+
+
+def _text(cue: Match) -> str:
+    return _normal(cue.phrase)
+
+
+def _normal(phrase: str) -> str:
+    return " ".join(w.norm for w in words(phrase))
+
+
+def _is_asked(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    return any(
+        clause[0] <= m.first
+        and m.last <= finding.first
+        # a list of asked items goes on over commas, a verb ends it
+        and not any(reading.norm(i) in FINITE for i in range(m.last, finding.first))
+        for m in reading.non_assertions
+    )
+
+
+def _reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
+    """Whether nothing between a cue and the finding behind it ends the cue's scope."""
+    single = cue.last - cue.first == 1
+    done = False
+    for i in range(cue.last, finding.first):
+        norm = reading.norm(i)
+        if norm in FINITE or norm in PARTICIPLES:
+            done = True
+        if norm not in SEPARATORS:
+            continue
+        listed = any(reading.norm(k) in ("or", "nor") for k in range(i, clause[1]))
+        if norm in ("or", "nor"):
+            continue
+        if listed and cue.value in NEGATIVE:
+            continue
+        if done or _starts_anew(reading, i + 1):
+            return False
+        if norm == "with" and cue.value != "negative":
+            return False
+        if single and cue.value in ("likely", "possible") and not listed:
+            return False
+    return not any(
+        c.phrase in _ASSERTING and cue.last <= c.first and c.last <= finding.first
+        for c in reading.before
+    )
+
+
+def _starts_anew(reading: Reading, at: int) -> bool:
+    """Whether the item at ``at`` brings its own degree or change, and so its own claim."""
+    while reading.norm(at) in (*ARTICLES, "and", ","):
+        at += 1
+    return any(
+        m.first == at and m.value.kind in ("severity", "change", "temporal")
+        for m in (*reading.modifiers, *reading.changes)
+    )
+
+
+def _reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int, int]) -> bool:
+    if cue.first < finding.last:
+        return False
+    between = range(finding.last, cue.first)
+    if any(
+        reading.norm(i) in FINITE or reading.norm(i) in ("with", "without", "no") for i in between
+    ):
+        return False
+    single = cue.last - cue.first == 1
+    if single and not _closes(reading, cue, clause):
+        return False
+    others = [f for f in reading.findings if finding.last <= f.first and f.last <= cue.first]
+    if others:
+        return any(reading.norm(i) in ("and", "or", "nor") for i in between)
+    return not single or len(between) <= 4
+
+
+def _closes(reading: Reading, cue: Match, clause: tuple[int, int]) -> bool:
+    """Whether a one-word cue ends its clause ("atelectasis, likely"; "effusion: none")."""
+    return cue.last >= clause[1] or reading.norm(cue.last) in (",", ")", ".", ";")
+
+
+def _is_alternative(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether the finding is one side of "X versus Y" or "X or Y"."""
+    for other in reading.findings:
+        first, last = min(finding.last, other.last), max(finding.first, other.first)
+        if other is finding or not (clause[0] <= other.first and other.last <= clause[1]):
+            continue
+        gap = [reading.norm(i) for i in range(first, last)]
+        if len(gap) <= 4 and any(g in ALTERNATIVES for g in gap):
+            return True
+    return False
+
+
+def _link(reading: Reading, clause: tuple[int, int], finding: Match) -> Match | None:
+    """The cue that makes the finding a reading or cause of the one before it, if any."""
+    for cue in reversed(reading.before):
+        if not (clause[0] <= cue.first and cue.last <= finding.first):
+            continue
+        norms = {reading.norm(i) for i in range(cue.first, cue.last)}
+        aside = cue.value in ("likely", "possible") and reading.norm(cue.first - 1) == ","
+        if norms & LINKS or aside:
+            return cue if not _parted(reading, cue.last, finding.first) else None
+    return None
+
+
+def _parted(reading: Reading, first: int, last: int) -> bool:
+    return any(reading.norm(i) in (",", "and", "with", "without") for i in range(first, last))

@@ -1,0 +1,100 @@
+"""Words of a sentence and their normal forms.
+
+Reports write one term in many ways: plural or singular, hyphen or space, British or American
+spelling, capitals. The phrases of the reference tables and the words of a report go through the
+same normal form, so that "Effusions", "effusion" and "EFFUSION" meet; the report's characters
+stay reachable through the spans of the words (paper Sec. E.1.2: observations lead back to text).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019]s)?|_+|[^\w\s]")
+
+_IRREGULAR = {
+    "apices": "apex",
+    "atria": "atrium",
+    "bronchi": "bronchus",
+    "bullae": "bulla",
+    "calculi": "calculus",
+    "diagnoses": "diagnosis",
+    "disk": "disc",
+    "disks": "disc",
+    "dilatation": "dilation",
+    "dilatations": "dilation",
+    "distention": "distension",
+    "emboli": "embolus",
+    "foci": "focus",
+    "granulomata": "granuloma",
+    "hila": "hilum",
+    "humeri": "humerus",
+    "indices": "index",
+    "sulci": "sulcus",
+    "thrombi": "thrombus",
+    "tumour": "tumor",
+    "tumours": "tumor",
+    "vertebrae": "vertebra",
+}
+_KEPT = frozenset(("has", "was", "is", "its", "this", "as", "us", "gas", "lens", "always", "thus"))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word or punctuation mark; [start, end) in characters of the report."""
+
+    text: str
+    norm: str
+    start: int
+    end: int
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of ``text``, for the small closed classes of English."""
+    return frozenset(text.split())
+
+
+def words(text: str, offset: int = 0) -> list[Word]:
+    """Words of ``text``, spans shifted by ``offset``; hyphens and slashes between words vanish."""
+    found = []
+    for match in _WORD.finditer(text):
+        raw = match.group()
+        if raw in "-/\u2010\u2011" and _between_letters(text, match.start()):
+            continue
+        found.append(Word(raw, normal_form(raw), offset + match.start(), offset + match.end()))
+    return found
+
+
+def _between_letters(text: str, at: int) -> bool:
+    return 0 < at < len(text) - 1 and text[at - 1].isalnum() and text[at + 1].isalnum()
+
+
+@lru_cache(maxsize=20_000)
+def normal_form(word: str) -> str:
+    """Lower case, singular, American spelling; the same function serves tables and reports."""
+    form = word.lower().replace("\u2019", "'").removesuffix("'s")
+    if form in _IRREGULAR:
+        return _IRREGULAR[form]
+    if form.startswith(("oedem", "oesoph")):
+        form = form[1:]
+    elif form.startswith("haem"):
+        form = "hem" + form[4:]
+    if len(form) <= 3 or form in _KEPT:
+        return form
+    for ending, singular in (
+        ("thoraces", "thorax"),
+        ("stases", "stasis"),
+        ("tases", "tasis"),
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("xes", "x"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+    ):
+        if form.endswith(ending):
+            return form.removesuffix(ending) + singular
+    if form.endswith("s") and not form.endswith(("ss", "us", "is")):
+        return form[:-1]
+    return form

@@ -1,0 +1,228 @@
+"""Which words of a clause belong to which finding: regions, distances, modifiers, changes, side.
+
+"Small left effusion and right basilar atelectasis" has two zones; a side or region is sought in a
+finding's own zone, never in the whole sentence, because a side that strays to a neighbour harms.
+Only what a clause says of all its findings is shared: a region that opens the clause ("in the left
+base, ..."), a place behind the last item of a bare list ("effusion and atelectasis on the right"),
+a change behind the verb ("... are unchanged"). Fixed names ("right heart border") give no side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from cxrqba.extract.lexicon import ADVERBS, FINITE, PREPOSITIONS, SIDES, Reading
+from cxrqba.extract.matcher import ARTICLES, Match
+from cxrqba.reference.tables import Value
+
+BREAKS = (",", "and", "or", "nor", "with", "without", "/", "(", "versus", "vs", "but", "no")
+_PLACE_OPENERS = PREPOSITIONS | {"bilaterally"}
+_DISTANCE_UNITS = frozenset(("cm", "mm", "centimeter", "millimeter", "inch"))
+_DISTANCE_RELATIONS = frozenset(("above", "below", "beyond", "from", "past", "distal", "proximal"))
+_LEVELS = frozenset(("above", "below", "beyond"))
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
+
+
+@dataclass(slots=True)
+class Zone:
+    """Words that belong to one finding: its own range, then ranges shared with others."""
+
+    own: tuple[int, int]
+    shared: list[tuple[int, int]] = field(default_factory=list)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """All word ranges, own first."""
+        return [self.own, *self.shared]
+
+    def holds(self, match: Match) -> bool:
+        """Whether the match lies in one of the ranges."""
+        return any(a <= match.first and match.last <= b for a, b in self.ranges())
+
+
+def zones(
+    reading: Reading, clause: tuple[int, int], findings: list[Match], links: list[Match | None]
+) -> list[Zone]:
+    """One zone for each of the clause's ``findings`` (in text order)."""
+    if not findings:
+        return []
+    cuts = [clause[0]]
+    for (left, right), link in zip(pairwise(findings), links[1:], strict=True):
+        cuts.append(_cut(reading, left, right, link))
+    cuts.append(clause[1])
+    found = [Zone((cuts[i], cuts[i + 1])) for i in range(len(findings))]
+    _share_opening(reading, findings, found)
+    _share_place(reading, findings, found)
+    for i, link in enumerate(links):
+        if i and link is not None and not _placed(reading, findings[i], found[i]):
+            found[i].shared += found[i - 1].ranges()
+    return found
+
+
+def _cut(reading: Reading, left: Match, right: Match, link: Match | None) -> int:
+    """Word index at which the zone of ``right`` begins."""
+    if link is not None and left.last <= link.first:
+        return link.first
+    gap = [i for i in range(left.last, right.first) if reading.norm(i) in BREAKS]
+    if not gap:
+        return left.last if left.last <= right.first else right.first
+    placed = reading.norm(left.last) in _PLACE_OPENERS
+    return gap[-1] if placed else gap[0]
+
+
+def _sided(reading: Reading, first: int, last: int) -> bool:
+    return any(reading.norm(i) in SIDES for i in range(first, last)) or any(
+        first <= r.first and r.last <= last for r in reading.regions
+    )
+
+
+def _placed(reading: Reading, finding: Match, zone: Zone) -> bool:
+    """Whether a zone names a side or a region of its own."""
+    return _sided(reading, *zone.own)
+
+
+def _share_opening(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
+    """A place before the first verb or comma, ahead of the first finding, is everyone's."""
+    start, first = found[0].own[0], findings[0].first
+    stop = next(
+        (
+            i
+            for i in range(start, first)
+            if reading.norm(i) in FINITE or reading.norm(i) in (",", ":")
+        ),
+        None,
+    )
+    if stop is None or not _sided(reading, start, stop):
+        return
+    for finding, zone in zip(findings[1:], found[1:], strict=True):
+        if not _placed(reading, finding, zone):
+            zone.shared.append((start, stop))
+
+
+def _share_place(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
+    """A place behind the last item of a bare list holds for the items before it."""
+    last, end = findings[-1], found[-1].own[1]
+    opener = next((i for i in range(last.last, end) if reading.norm(i) in _PLACE_OPENERS), None)
+    if opener is None or opener - last.last > 2 or not _sided(reading, opener, end):
+        return
+    for i in range(len(findings) - 2, -1, -1):
+        gap = range(findings[i].last, findings[i + 1].first)
+        bare = any(reading.norm(k) in ("and", "or", "nor", ",") for k in gap) and all(
+            reading.norm(k) in (",", "and", "or", "nor", *ADVERBS)
+            or any(m.first <= k < m.last for m in reading.modifiers)
+            for k in gap
+        )
+        if not bare or _placed(reading, findings[i], found[i]):
+            return
+        found[i].shared.append((opener, end))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A region as written, with distances as written, and the words it stands at."""
+
+    text: str
+    name: str
+    distances: tuple[str, ...]
+    first: int
+    last: int
+
+
+def places(reading: Reading, finding: Match | None, zone: Zone) -> list[Place]:
+    """Regions of a finding, in text order, each named once."""
+    found: dict[str, Place] = {}
+    for region in reading.regions:
+        if not zone.holds(region):
+            continue
+        if finding is not None and region.overlaps(finding) and _within(region, finding):
+            continue
+        text = surface(reading, region.first, region.last)
+        distance = _distance(reading, region.first)
+        if text.lower() not in found:
+            found[text.lower()] = Place(text, region.value, distance, region.first, region.last)
+    return list(found.values())
+
+
+def _within(region: Match, finding: Match) -> bool:
+    return finding.first <= region.first and region.last <= finding.last and not finding.skipped
+
+
+def _distance(reading: Reading, at: int) -> tuple[str, ...]:
+    """ "4.5 cm above" or "below" in front of the region at word ``at``."""
+    i = at - 1
+    while i >= 0 and (reading.norm(i) in ARTICLES or reading.norm(i) in ("level", "of")):
+        i -= 1
+    if i >= 0 and reading.norm(i) in ("to", "than"):
+        i -= 1
+    if i < 0 or reading.norm(i) not in _DISTANCE_RELATIONS:
+        return ()
+    end = i + 1
+    relation = i
+    if reading.norm(i - 1) not in _DISTANCE_UNITS:
+        return (reading.words[i].text,) if reading.norm(i) in _LEVELS else ()
+    i -= 1
+    if not _NUMBER.fullmatch(reading.words[i - 1].text if i else ""):
+        return (reading.words[relation].text,)
+    i -= 1
+    if i >= 2 and reading.norm(i - 1) in ("to", "-") and reading.norm(i - 2)[:1].isdigit():
+        i -= 2
+    elif i >= 1 and reading.norm(i - 1)[:1].isdigit():  # "4-5 cm": the hyphen is no word
+        i -= 1
+    return (surface(reading, i, end),)
+
+
+def values(matches: list[Match], zone: Zone, finding: Match | None) -> list[tuple[Value, Match]]:
+    """Modifiers or changes in a zone, each value once, in text order."""
+    found: dict[tuple[str, str], tuple[Value, Match]] = {}
+    for match in matches:
+        inside = (
+            finding is not None
+            and finding.first <= match.first
+            and match.last <= finding.last
+            and not finding.skipped
+        )
+        if zone.holds(match) and not inside:
+            found.setdefault((match.value.kind, match.value.name), (match.value, match))
+    return list(found.values())
+
+
+def predicate_changes(
+    reading: Reading, clause: tuple[int, int], findings: list[Match]
+) -> list[Match]:
+    """Changes behind the verb that follows the last finding: said of the whole subject."""
+    last = findings[-1].last
+    verb = next((i for i in range(last, clause[1]) if reading.norm(i) in FINITE), None)
+    if verb is None:
+        return []
+    return [m for m in reading.changes if m.first >= verb and m.last <= clause[1]]
+
+
+def side_text(reading: Reading, zone: Zone) -> str:
+    """The words in which a side may be sought: the zone without fixed names."""
+    parts = []
+    for first, last in zone.ranges():
+        kept = [
+            i for i in range(first, last) if not any(m.first <= i < m.last for m in reading.fixed)
+        ]
+        parts += [surface(reading, a, b) for a, b in _runs(kept)]
+    return " ".join(p for p in parts if p)
+
+
+def _runs(indices: list[int]) -> Iterator[tuple[int, int]]:
+    start: int | None = None
+    for i, at in enumerate(indices):
+        if start is None:
+            start = at
+        if i + 1 == len(indices) or indices[i + 1] != at + 1:
+            yield start, at + 1
+            start = None
+
+
+def surface(reading: Reading, first: int, last: int) -> str:
+    """The report's characters of words [first, last), white space made single spaces."""
+    if first >= last:
+        return ""
+    start, end = reading.words[first].start, reading.words[last - 1].end
+    return " ".join(reading.text[start - reading.offset : end - reading.offset].split())

@@ -1,0 +1,39 @@
+"""Extract the indication of each report and its answer (paper Sec. E.1.2)."""
+
+from __future__ import annotations
+
+from cxrqba import step
+from cxrqba.config import LlmConfig, SiteConfig
+from cxrqba.extract.indication import extract_shard
+from cxrqba.reference.tables import load_reference
+from cxrqba.schema import INDICATIONS, LEDGER, PASS_STATUS, SENTENCES, STUDIES
+from cxrqba.tables import read_table, write_table
+
+
+def main() -> None:
+    args = step.arguments(
+        __doc__,
+        files=("studies", "sentences", "reference", "indications", "status", "ledger"),
+    )
+    settings = dict(args.settings)
+    site = SiteConfig.model_validate(settings.pop("site", {}))
+    LlmConfig.model_validate(settings)
+    indications, status, ledger = extract_shard(
+        read_table(args.studies, STUDIES),
+        read_table(args.sentences, SENTENCES),
+        load_reference(args.reference),
+        site,
+    )
+    write_table(indications, args.indications, INDICATIONS)
+    write_table(status, args.status, PASS_STATUS)
+    write_table(ledger, args.ledger, LEDGER)
+    step.log.info(
+        "extract_indication %s: %d indications of %d studies",
+        args.shard,
+        indications.height,
+        status.height,
+    )
+
+
+if __name__ == "__main__":
+    step.run(main)

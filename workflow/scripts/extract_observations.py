@@ -1,0 +1,39 @@
+"""Extract the observations of each report's sentence clusters (paper Sec. E.1.2)."""
+
+from __future__ import annotations
+
+from cxrqba import step
+from cxrqba.config import LlmConfig, SiteConfig
+from cxrqba.extract.observations import extract_shard
+from cxrqba.reference.tables import load_reference
+from cxrqba.schema import LEDGER, PASS_STATUS, RAW_OBSERVATIONS, SENTENCES, STUDIES
+from cxrqba.tables import read_table, write_table
+
+
+def main() -> None:
+    args = step.arguments(
+        __doc__,
+        files=("studies", "sentences", "reference", "observations", "status", "ledger"),
+    )
+    settings = dict(args.settings)
+    SiteConfig.model_validate(settings.pop("site", {}))
+    LlmConfig.model_validate(settings)
+    observations, status, ledger = extract_shard(
+        read_table(args.studies, STUDIES),
+        read_table(args.sentences, SENTENCES),
+        load_reference(args.reference),
+    )
+    write_table(observations, args.observations, RAW_OBSERVATIONS)
+    write_table(status, args.status, PASS_STATUS)
+    write_table(ledger, args.ledger, LEDGER)
+    step.log.info(
+        "extract_observations %s: %d observations of %d studies, %d ledger rows",
+        args.shard,
+        observations.height,
+        status.height,
+        ledger.height,
+    )
+
+
+if __name__ == "__main__":
+    step.run(main)
