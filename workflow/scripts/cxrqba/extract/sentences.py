@@ -94,7 +94,8 @@ class SentenceExtractor:
         """Whether text reads like a description of a study rather than a title or a list."""
         for start, end in split_sentences(text):
             sentence = text[start:end]
-            if len(sentence.split()) < 2 or not SENTENCE_WORDS.search(sentence):
+            is_sentence = sentence.endswith(".") and len(sentence.split()) >= 3
+            if not is_sentence and not SENTENCE_WORDS.search(sentence):
                 continue
             parsed = words(sentence)
             if self.findings.find(parsed) or self.regions.find(parsed):

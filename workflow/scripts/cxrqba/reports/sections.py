@@ -12,10 +12,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from rapidfuzz import fuzz, process
 
+from cxrqba.reports.sentences import split_sentences
 from cxrqba.schema import NO_SECTION, PRE_NO_SECTION, REPORTED_SECTION_TYPES
 
 FUZZY_CUTOFF = 87.0
@@ -38,6 +40,14 @@ INLINE = re.compile(
     r"(?<=[.\s])(?P<name>INDICATION|HISTORY|TECHNIQUE|COMPARISON|FINDINGS|IMPRESSION|CONCLUSION)"
     r"[ \t]*:"
 )
+PROSE = re.compile(r"(?:\S+\s+){3,}\S+\.(?:\s|$)")
+"""Words that end in a full stop: a remark such as "no change since then", not a title."""
+
+OTHER_STUDY = re.compile(
+    r"\b(ct|mri?|pet|echo|ultrasound|scan|exam|study|studies|films?|radiographs?)\b", re.IGNORECASE
+)
+"""A sentence under COMPARISON that names another study may describe that one."""
+
 PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
@@ -103,7 +113,30 @@ def find_sections(report: str, headers: Headers, describes: Any) -> list[Section
     sections: list[Section] = []
     for start, end, kind in _blocks(report):
         sections += _sections_of_block(report, start, end, kind, headers, describes)
-    return _rescue(report, sections, describes)
+    return _rescue(
+        report, _with_findings_under_another_header(report, sections, describes), describes
+    )
+
+
+def _with_findings_under_another_header(
+    report: str, sections: list[Section], describes: Any
+) -> list[Section]:
+    """Where no FINDINGS are filled in, they may have been dictated on under COMPARISON."""
+    if any(s.type == "FINDINGS" and report[s.start : s.end].strip() for s in sections):
+        return sections
+    return [part for s in sections for part in _split_findings(report, s, describes)]
+
+
+def _split_findings(report: str, section: Section, describes: Any) -> list[Section]:
+    """Cut after the first sentence if at least two of the others describe this study."""
+    if section.type not in ("COMPARISON", "TECHNIQUE", "EXAMINATION"):
+        return [section]
+    spans = split_sentences(report[section.start : section.end], section.start)
+    rest = [report[s:e] for s, e in spans[1:]]
+    if sum(describes(text) and not OTHER_STUDY.search(text) for text in rest) < 2:
+        return [section]
+    cut = spans[1][0]
+    return [replace(section, end=cut), replace(section, type="FINDINGS", start=cut)]
 
 
 def _blocks(report: str) -> list[tuple[int, int, str]]:
@@ -134,7 +167,7 @@ def _sections_of_block(
     sections = []
     if report[start:first].strip():
         sections.append(_unheaded(report, start, first, kind, describes))
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip_longest(marks, marks[1:]):
         stop = following.start if following else end
         section = Section(mark.name, mark.type, mark.end, stop)
         if kind == "addendum" and mark.type == "ADDENDUM":
@@ -197,7 +230,7 @@ def _opens_paragraph(report: str, at: int) -> bool:
 def _without_titles(report: str, marks: list[_Mark]) -> list[_Mark]:
     """Drop titles: a view header with nothing under it before the next header."""
     kept = []
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip_longest(marks, marks[1:]):
         body = report[mark.end : following.start if following else len(report)]
         is_view = mark.type == "FINDINGS" and VIEW_WORDS.search(mark.name) is not None
         if is_view and following and not body.strip():
@@ -228,13 +261,17 @@ def _rescue(report: str, sections: list[Section], describes: Any) -> list[Sectio
         for s in sections
     ):
         return sections
-    rescued = []
-    for section in sections:
-        text = report[section.start : section.end]
-        if section.type in ("COMPARISON", "TECHNIQUE", "EXAMINATION", "RECOMMENDATION", "IGNORE"):
-            section = replace(section, type="FINDINGS" if describes(text) else section.type)
-        rescued.append(section)
-    return rescued
+    return [
+        _rescued(section, report[section.start : section.end], describes) for section in sections
+    ]
+
+
+def _rescued(section: Section, text: str, describes: Any) -> Section:
+    if section.type in ("COMPARISON", "TECHNIQUE", "EXAMINATION", "RECOMMENDATION", "IGNORE"):
+        is_prose = section.name == NO_SECTION and PROSE.search(text) is not None
+        if is_prose or describes(text):
+            return replace(section, type="FINDINGS")
+    return section
 
 
 def _plain(header: str) -> str:
