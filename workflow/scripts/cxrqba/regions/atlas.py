@@ -162,7 +162,9 @@ MIN_FLUX, MIN_LUNG_FLUX = 0.48, 0.33
 """Mean over both lungs and of the worse one. Frontal films stay above 0.57 and 0.54; photographs,
 noise, other body parts and lateral films below 0.43 and 0.42."""
 MIN_CLAVICLE_FLUX = 0.0
-MIN_LATERAL_FLUX = 0.52
+MIN_LATERAL_FLUX = 0.68
+"""One outline finds more look-alikes: drawings and frontal films reach 0.66, drawn lateral films
+0.87. Not tried on real lateral films."""
 
 ZONES = (("apical zone lung", 0.0, 0.15), ("upper zone lung", 0.15, 0.40),
          ("mid zone lung", 0.40, 0.66), ("lung base", 0.66, 1.0))  # fmt: skip
@@ -239,7 +241,8 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     """Localise anatomy in a (H, W) image, 0..1 and bright where the body absorbs.
 
     ``view`` is frontal, lateral or unknown (then the first that convinces). None if the image does
-    not look like a chest film of that view; black and white exchanged is tried as well.
+    not look like a chest film of that view; frontal films are tried with black and white exchanged,
+    too. One outline is weaker evidence than two that belong together: lateral films are not.
     """
     size = (image.shape[0], image.shape[1])
     if min(size) < MIN_SIDE or not np.isfinite(image).all() or np.ptp(image) < 1e-3:
@@ -250,7 +253,7 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
             lungs = _fit_lungs(attempt)
             if lungs.convincing:
                 return _frontal(attempt, lungs).anatomy("frontal", lungs.quality, size)
-        if view != "frontal":
+        if view != "frontal" and attempt is prepared:
             found = _lateral(attempt)
             if found is not None:
                 return found[0].anatomy("lateral", found[1], size)
@@ -364,7 +367,7 @@ def _frontal(image: Field, lungs: _Lungs) -> _Drawing:
 def _on_dome(lung: Shape) -> NDArray[np.bool_]:
     """Which points (n,) of a lung's outline lie on the dome, away from both its ends."""
     share = -lung.modes[0, :, 1]
-    middle: NDArray[np.bool_] = (share > 0.3) & (share < 0.9)
+    middle: NDArray[np.bool_] = (share > 0.3) & (share < 0.9) & (lung.v > 0.78)
     return middle
 
 
