@@ -57,13 +57,17 @@ class Completeness:
         if scope.named:
             for named in sorted(scope.named):
                 for finding in (named, *sorted(self.known.descendants[named])):
-                    yield from (m for _, _, m in report.by_finding.get(finding, ()))
+                    usual = self.known.default_family[finding]
+                    for _, _, m in report.by_finding.get(finding, ()):
+                        if not scope.regions or (m.regions | usual) & scope.regions:
+                            yield m
             return
         for finding, mentions in report.by_finding.items():
             reference = self.known.findings[finding]
-            if reference.polarity != "abnormal":
+            grouped = bool(scope.subcategories.intersection(reference.subcategories))
+            if reference.polarity != "abnormal" and not grouped:
                 continue
-            inside = scope.whole or bool(scope.subcategories.intersection(reference.subcategories))
+            inside = scope.whole or grouped
             for _, _, m in mentions:
                 if scope.sides and m.sides and not scope.sides & m.sides:
                     continue

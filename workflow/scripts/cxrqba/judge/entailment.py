@@ -178,7 +178,7 @@ class Entailment:
             (r, m)
             for f in family
             for r, _, m in report.by_finding.get(f, ())
-            if m.polarity in ("pos", "hedged") and not _elsewhere(m, part)
+            if m.polarity in ("pos", "hedged") and not self._elsewhere(m, part)
         ]
         corrected = any(r == 3 for r, _ in denied) and not any(r == 3 for r, _ in stated)
         certain = [(r, m) for r, m in stated if m.polarity == "pos"]
@@ -224,6 +224,17 @@ class Entailment:
             return "ALIGNED_INFERABLE"
         return "ALIGNED_MENTIONED"
 
+    def _elsewhere(self, stated: Mention, part: Mention) -> bool:
+        """Whether a stated finding lies outside the side, place or degree that ``part`` denies."""
+        for name in ("sides", "severities", "zones"):
+            ours, theirs = getattr(part, name), getattr(stated, name)
+            if ours and theirs and not ours & theirs:
+                return True
+        if not part.regions:
+            return False
+        near = {f for r in stated.regions for f in self.known.region_family[r]}
+        return not part.regions & (near | self.known.default_family[stated.finding])
+
     def _said_normal(self, report: ReportReading, part: Mention) -> bool:
         return any(
             not (n.abnormal or n.hedged)
@@ -239,22 +250,22 @@ class Entailment:
 
     def _normal(self, report: ReportReading, said: Normal, asked: Reading) -> str:
         """ "The heart is normal", "there are abnormal findings": against all that is stated."""
-        regions = said.regions or asked.regions
-        subcategories = frozenset() if said.regions else asked.subcategories
+        own = said if said.regions or said.subcategories else asked
+        scope = frozenset(b for r in own.regions for b in self.known.region_below[r])
         sides = said.sides or asked.sides
-        scope = frozenset(b for r in regions for b in self.known.region_below[r])
-        whole = not regions and not subcategories
+        whole = not own.regions and not own.subcategories
         explicit = implied = hedged = denied = False
         for sentence in report.sentences:
             for m in sentence.mentions:
                 finding = self.known.findings[m.finding]
-                if finding.polarity != "abnormal" or (sides and m.sides and not sides & m.sides):
+                if sides and m.sides and not sides & m.sides:
+                    continue
+                grouped = bool(own.subcategories.intersection(finding.subcategories))
+                if finding.polarity != "abnormal" and not grouped:
                     continue
                 here = whole or bool(m.regions & scope)
-                near = bool(self.known.defaults[m.finding] & scope) or bool(
-                    subcategories.intersection(finding.subcategories)
-                )
-                if not here and not near:
+                at_home = not m.regions and self.known.home[m.finding] in scope
+                if not (here or grouped or at_home):
                     continue
                 if m.polarity == "pos":
                     explicit, implied = explicit or here, True
@@ -284,15 +295,6 @@ def _covers(denial: Mention, part: Mention) -> bool:
     if denial.sides and not (part.sides and part.sides <= denial.sides):
         return False
     return not denial.zones or bool(part.zones and part.zones <= denial.zones)
-
-
-def _elsewhere(stated: Mention, part: Mention) -> bool:
-    """Whether a stated finding lies outside the side, zone or degree that ``part`` denies."""
-    if part.sides and stated.sides and not part.sides & stated.sides:
-        return True
-    if part.severities and stated.severities and not part.severities & stated.severities:
-        return True
-    return bool(part.zones and stated.zones and not part.zones & stated.zones)
 
 
 def _worst(levels: Iterable[str]) -> str:

@@ -25,6 +25,8 @@ class Knowledge:
         }
         """one-sided region -> the same region of the other side"""
         self.defaults = {n: frozenset(f.default_regions) for n, f in self.findings.items()}
+        self.home = {n: next(iter(f.default_regions), None) for n, f in self.findings.items()}
+        """finding -> the region it is first expected in"""
         self.default_family = {
             n: frozenset(r for d in regions for r in self.region_family[d])
             for n, regions in self.defaults.items()

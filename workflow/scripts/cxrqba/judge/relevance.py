@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cxrqba.judge.knowledge import Knowledge
 from cxrqba.judge.text import Reader, Reading
-from cxrqba.judge.wording import CHEST, TECHNICAL, lead, matches
+from cxrqba.judge.wording import ADVICE, CHEST, TECHNICAL, lead, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Relevance:
         scope = self.scope(question)
         if self.is_direct(scope, part, own):
             return "RELEVANT_MAIN_ANSWER"
-        return "RELATED_INFO" if self._is_related(scope, own) else "IRRELEVANT_INFO"
+        return "RELATED_INFO" if self._is_related(scope, part, own) else "IRRELEVANT_INFO"
 
     def scope(self, question: str) -> Scope:
         """What ``question`` asks about."""
@@ -82,10 +82,11 @@ class Relevance:
         linked = {f for n in named for f in known.findings[n].indicative_of}
         linked |= {f for f, row in known.findings.items() if named.intersection(row.indicative_of)}
         sided = {
-            side
+            f
             for r in asked.regions
             for side in (known.regions[r].left, known.regions[r].right)
             if side
+            for f in known.region_family[side]
         }
         around = {f for r in asked.regions for f in known.region_family[r]}
         usual = {r for n in named for r in known.default_family[n]}
@@ -115,21 +116,31 @@ class Relevance:
         return self._shares_subject(scope, own)
 
     def _shares_subject(self, scope: Scope, own: Reading) -> bool:
-        findings = {m.finding for m in own.mentions}
+        findings = {m.finding for m in own.mentions} | self._denied_as_normal(own)
         if scope.findings:
             return not scope.findings.isdisjoint(findings)
-        if scope.regions:
-            if scope.sides and own.sides and not scope.sides & own.sides:
-                return False
-            return bool(own.regions & scope.regions) or any(
-                self.known.defaults[f] & scope.regions for f in findings
+        if scope.sides and own.sides and not scope.sides & own.sides:
+            return False
+        return (
+            bool(own.subcategories & scope.subcategories)
+            or bool(own.regions & scope.regions)
+            or any(self.known.default_family[f] & scope.regions for f in findings)
+            or any(
+                scope.subcategories.intersection(self.known.findings[f].subcategories)
+                for f in findings
             )
-        return bool(own.subcategories & scope.subcategories) or any(
-            scope.subcategories.intersection(self.known.findings[f].subcategories) for f in findings
         )
 
-    def _is_related(self, scope: Scope, own: Reading) -> bool:
+    def _denied_as_normal(self, own: Reading) -> set[str]:
+        """Findings that a part denies by calling a region normal."""
+        return {
+            f for n in own.normals for r in n.regions for f in self.known.normal_means.get(r, ())
+        }
+
+    def _is_related(self, scope: Scope, part: str, own: Reading) -> bool:
         if own.regions & scope.near_regions or (own.normals and not own.mentions):
+            return True
+        if matches(ADVICE, part):
             return True
         return any(
             m.finding in scope.near_findings

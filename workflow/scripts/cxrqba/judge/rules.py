@@ -84,7 +84,8 @@ class RulesJudge:
         if matches(NEEDS_OTHER_DATA, question):
             return "UNANSWERABLE"
         reading = self.reader.read(question)
-        if not (reading.mentions or reading.regions or matches(CHEST, question)):
+        named = reading.mentions or reading.regions or reading.subcategories
+        if not (named or matches(CHEST, question)):
             return "UNRELATED_TO_CHEST_XRAY"
         if reading.words < 3:
             return "UNCLEAR_QUESTION"

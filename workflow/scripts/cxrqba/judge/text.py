@@ -55,6 +55,8 @@ _NOT_A_SIDE = re.compile(
     r"|(?:shift\w*|deviat\w*|displac\w*|rotat\w*|convex) (?:slightly )?(?:to|toward|towards) the "
     r"(?:left|right)|\b(?:has|have|was|were|is|are|be|been|had) left\b"
 )
+_FILM = re.compile(r"\bchest (?=(?:x ?rays?|radiographs?|films?|images?|studies|study|exam)\b)")
+"""The chest of "chest X-ray" is no place in the body."""
 _NEGATORS = words("no without not nor neither cannot absent denies negative free never")
 _LIMITS = words("large significant gross sizable sizeable new acute other additional further")
 """Words that narrow a denial: "no large effusion" leaves room for a small one."""
@@ -78,7 +80,7 @@ _NOT_EXCLUDED = re.compile(
 _LEFT_OPEN = words("exclude excluded rule ruled determined assessed evaluated")
 _GONE_AFTER = re.compile(
     r"^(?:\w+ ){0,5}?"
-    r"(?:(?:is|are|was|were|be|been) (?:\w+ )?(?:not|absent|excluded|gone|negative)\b"
+    r"(?:(?:is|are|was|were|be|been) (?:\w+ )?(?:absent|excluded|gone|negative)\b"
     r"|(?:has|have|had) (?:\w+ ){0,2}?"
     r"(?:resolved|cleared|disappeared|been removed|been taken out)\b"
     r"|(?:is|are) no longer\b|no longer\b"
@@ -118,6 +120,7 @@ class Normal:
     """A statement that a region is normal or clear, or (``abnormal``) that it is not."""
 
     regions: frozenset[str]
+    subcategories: frozenset[str]
     sides: frozenset[str]
     abnormal: bool
     hedged: bool  # "there may be an abnormality"
@@ -224,10 +227,10 @@ class Reader:
         number = 0
         for sentence in split_sentences(text):
             normal = normalise(sentence)
-            raw = tokenise(_NOT_A_SIDE.sub("structure", normal))
+            raw = tokenise(_NOT_A_SIDE.sub("structure", _FILM.sub("image", normal)))
             stems = [stem(t) for t in raw]
             number += sum(t[0].isalpha() for t in raw)
-            hits = list(self._hits(stems))
+            hits = _settled(list(self._hits(stems)), stems)
             regions.update(h.name for h in hits if h.kind == "region")
             subcategories.update(h.name for h in hits if h.kind == "subcategory")
             sides |= _sides(raw)
@@ -312,9 +315,41 @@ def _all_phrases(reference: Reference) -> Iterator[tuple[str, str, str]]:
                 yield phrase, "finding", finding.name
         for subcategory in finding.subcategories:
             yield subcategory, "subcategory", subcategory
+    yield "vessels", "region", "pulmonary vasculature"
     for region in reference.regions.values():
         for phrase in (region.name, *region.synonyms):
             yield phrase, "region", region.name
+
+
+_OF_VESSELS = words("vessel vasculature vascular vascularity artery vein")
+
+
+def _settled(hits: list[_Hit], stems: Sequence[str]) -> list[_Hit]:
+    """Without regions that are part of another name.
+
+    A group of findings may be called by its region ("pleural disease", "cardiac device"): where
+    the region's words are only part of the group's name, the group is meant; where they are all of
+    it ("pleura"), the region is. Pulmonary vessels are not the lungs.
+    """
+    groups = [h for h in hits if h.kind == "subcategory"]
+    regions = [h for h in hits if h.kind == "region"]
+    spans = {(h.start, h.end) for h in regions}
+    kept = []
+    for hit in hits:
+        if hit.kind == "region":
+            inside = any(
+                g.start <= hit.start and hit.end <= g.end and g.end - g.start > hit.end - hit.start
+                for g in groups
+            )
+            vessels = stems[hit.start : hit.end] == ["pulmonary"] and not _OF_VESSELS.isdisjoint(
+                stems[hit.end : hit.end + 3]
+            )
+            if inside or vessels:
+                continue
+        elif hit.kind == "subcategory" and (hit.start, hit.end) in spans:
+            continue
+        kept.append(hit)
+    return kept
 
 
 PhraseIndex = dict[str, list[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]]]
@@ -519,22 +554,41 @@ _PROCESS = words("process disease pathology finding findings problem")
 
 
 def _normals(raw: Sequence[str], hits: Sequence[_Hit], marks: _Marks) -> list[Normal]:
-    """Statements of normality ("the lungs are clear") and of abnormality, clause by clause."""
+    """Statements of normality ("the lungs are clear") and of abnormality, clause by clause.
+
+    Naming a group of findings ("there are no cardiac devices") is such a statement as well.
+    """
+    groups = [h for h in hits if h.kind == "subcategory"]
     found: list[Normal] = []
+    stated: set[int] = set()
     for i, word in enumerate(raw):
         is_process = word in _PROCESS and marks.negated[i]
-        if word in _NORMAL or word in _ABNORMAL or is_process:
-            clause = marks.clause[i]
-            if word == "clear" and raw[i + 1 : i + 2] == ["of"]:
-                continue
-            same = [j for j in range(len(raw)) if marks.clause[j] == clause]
-            regions = frozenset(
-                h.name for h in hits if h.kind == "region" and marks.clause[h.start] == clause
-            )
-            negated = marks.negated[i]
-            abnormal = negated if word in _NORMAL else not negated
-            if word in _NORMAL and (marks.weak[i] or "otherwise" in raw):
-                continue
-            hedged = any(raw[j] in _HEDGES or raw[j] == "whether" for j in same)
-            found.append(Normal(regions, _sides(raw[j] for j in same), abnormal, hedged))
+        if not (word in _NORMAL or word in _ABNORMAL or is_process):
+            continue
+        if word == "clear" and raw[i + 1 : i + 2] == ["of"]:
+            continue
+        if word in _NORMAL and (marks.weak[i] or "otherwise" in raw):
+            continue
+        abnormal = marks.negated[i] if word in _NORMAL else not marks.negated[i]
+        found.append(_normal(marks.clause[i], raw, hits, marks, abnormal))
+        stated.add(marks.clause[i])
+    for group in groups:
+        clause = marks.clause[group.start]
+        if clause not in stated:
+            found.append(_normal(clause, raw, hits, marks, not marks.negated[group.start]))
+            stated.add(clause)
     return found
+
+
+def _normal(
+    clause: int, raw: Sequence[str], hits: Sequence[_Hit], marks: _Marks, abnormal: bool
+) -> Normal:
+    own = [raw[j] for j in range(len(raw)) if marks.clause[j] == clause]
+    named = [h for h in hits if marks.clause[h.start] == clause]
+    return Normal(
+        frozenset(h.name for h in named if h.kind == "region"),
+        frozenset(h.name for h in named if h.kind == "subcategory"),
+        _sides(own),
+        abnormal,
+        any(w in _HEDGES or w == "whether" for w in own),
+    )

@@ -28,6 +28,7 @@ CHEST = re.compile(
     r"|cardi\w+|findings?|abnormal\w*|normal|devices?|lines?|tubes?|catheters?|view|pleur\w+|imaging)\b",
     re.I,
 )
+ADVICE = re.compile(r"\brecommend|\bfollow ?-?up\b|\bcorrelat|\badvised\b", re.I)
 NEEDS_OTHER_DATA = re.compile(
     r"\b(?:interval change|changed? since|compared (?:to|with)"
     r"|prior (?:study|exam\w*|radiograph\w*)|previous (?:study|exam\w*|radiograph\w*)"
