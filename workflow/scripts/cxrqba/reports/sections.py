@@ -35,7 +35,7 @@ DIVIDER = re.compile(r"^[ \t]*_{10,}[ \t]*$", re.MULTILINE)
 TITLE = re.compile(r"^[ \t]*FINAL ADDENDUM[ \t]*$", re.MULTILINE)
 WET_READ = re.compile(r"^[ \t]*WET[ -]?READ\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
 HEADER = re.compile(r"^[ \t]*(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*:", re.MULTILINE)
-BARE = re.compile(r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40})[ \t]*$", re.MULTILINE)
+BARE = re.compile(r"^[ \t]*(?P<name>[A-Za-z][A-Za-z /]{3,40})[ \t]*$", re.MULTILINE)
 INLINE = re.compile(
     r"(?<=[.\s])(?P<name>INDICATION|HISTORY|TECHNIQUE|COMPARISON|FINDINGS|IMPRESSION|CONCLUSION)"
     r"[ \t]*:"
@@ -128,15 +128,14 @@ def _with_findings_under_another_header(
 
 
 def _split_findings(report: str, section: Section, describes: Any) -> list[Section]:
-    """Cut after the first sentence if at least two of the others describe this study."""
+    """Cut where the first of at least two sentences that describe this study begins."""
     if section.type not in ("COMPARISON", "TECHNIQUE", "EXAMINATION"):
         return [section]
     spans = split_sentences(report[section.start : section.end], section.start)
-    rest = [report[s:e] for s, e in spans[1:]]
-    if sum(describes(text) and not OTHER_STUDY.search(text) for text in rest) < 2:
+    told = [s for s, e in spans if describes(report[s:e]) and not OTHER_STUDY.search(report[s:e])]
+    if len(told) < 2:
         return [section]
-    cut = spans[1][0]
-    return [replace(section, end=cut), replace(section, type="FINDINGS", start=cut)]
+    return [replace(section, end=told[0]), replace(section, type="FINDINGS", start=told[0])]
 
 
 def _blocks(report: str) -> list[tuple[int, int, str]]:

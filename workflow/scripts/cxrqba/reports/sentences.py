@@ -14,13 +14,18 @@ ABBREVIATIONS = frozenset(
     (
         *("dr", "drs", "mr", "mrs", "ms", "prof", "vs", "approx", "fig", "no", "nos", "st", "inc"),
         *("e.g", "i.e", "etc", "cf", "est", "resp", "dept", "ext", "jr", "sr", "a.m", "p.m"),
-        *("m.d", "ph.d"),
+        *("m.d", "ph.d", "incl", "excl", "ca", "viz"),
     )
 )
 """A full stop after these does not end a sentence; ``no`` only before a number."""
 
 STOP = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)")
 LIST_MARK = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022\u00b7])(?=\s)[ \t]*")
+LEAD_IN = re.compile(
+    r"\b(no|without|of|for|neither|nor|not|excludes?|following)[ \t]*[:,]?\s*$", re.IGNORECASE
+)
+"""A line that only makes sense with the list under it: its negation belongs to every item."""
+
 LINE = re.compile(r"\n[ \t]*")
 LABEL = re.compile(r"[A-Z][A-Za-z /&]{2,40}:(?=\s)")
 ITEM_LABEL = re.compile(r"(?<=[.;])[ \t]+(?=[A-Z][A-Za-z /&]{2,30}:\s)")
@@ -55,25 +60,40 @@ def _breaks(text: str, start: int, end: int, width: int) -> list[int]:
     found += [m.end() for m in ITEM_LABEL.finditer(text, start, end)]
     for line in LINE.finditer(text, start, end):
         at = line.end()
-        if (
-            LIST_MARK.match(text, at)
-            or LABEL.match(text, at)
-            or _broken_on_purpose(text, line, width)
-        ):
+        if LIST_MARK.match(text, at):
+            is_new = not _continues_lead_in(text, line.start(), start)
+        else:
+            is_new = bool(LABEL.match(text, at)) or _broken_on_purpose(text, line, width)
+        if is_new:
             found.append(at)
     return found
+
+
+def _continues_lead_in(text: str, line_end: int, start: int) -> bool:
+    """Whether the list item after ``line_end`` belongs to a line such as ``There is no``."""
+    while line_end > start:
+        line_start = max(start, text.rfind("\n", start, line_end) + 1)
+        line = text[line_start:line_end]
+        if not LIST_MARK.match(line.lstrip()):
+            return LEAD_IN.search(line) is not None
+        if line.rstrip().endswith("."):
+            return False
+        line_end = line_start - 1
+    return False
 
 
 def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
     before = re.search(r"[\w.]*$", text[max(0, stop.start() - 20) : stop.start()])
     word = before[0].lower().strip(".") if before else ""
     rest = text[stop.end() :].lstrip()
+    if stop[0][0] == "?" and text[stop.start() - 1 : stop.start()].isspace():
+        return False  # "?pneumonia" with a blank between: a query, not an end
     if stop[0][0] != "." or not rest:
         return True
     line_start = text.rfind("\n", 0, stop.start()) + 1
     if word.isdigit() and not text[line_start : stop.start() - len(word)].strip():
         return False  # the number of a list item at the start of its line
-    if word.isdigit() and rest[:1].isupper() and len(word) <= 2:
+    if word.isdigit() and len(word) <= 2:
         return _number_ends(text, stop.start() - len(word))
     if word == "no":
         return not rest[:1].isdigit()
