@@ -44,6 +44,9 @@ FINITE = COPULAS - {"be", "been"} | word_set(
 ALTERNATIVES = frozenset(("or", "nor", "versus", "vs", "and/or"))
 """Cues that stand between two findings; :mod:`cxrqba.extract.scope` reads them from both sides."""
 
+JOINED = ("and",)
+"""Skipped words of a match whose structure stands before or behind an "and"."""
+
 ENTITY_POLARITIES = ("abnormal", "device", "technical", "postsurgical")
 
 
@@ -63,8 +66,9 @@ class Reading:
     offset: int  # of the sentence in the report
     words: list[Word]
     findings: list[Match]  # value: Named
-    regions: list[Match]  # value: region name
-    structures: list[Match]  # value: tuple[Structure, ...]
+    regions: list[Match]  # value: Region
+    subjects: list[Match]  # value: tuple[Structure, ...]
+    structures: list[Match]  # the subjects outside of findings
     predicates: list[Match]  # value: predicate phrase
     before: list[Match]  # value: probability level, or "" for a pseudo-negation
     after: list[Match]  # value: probability level
@@ -87,7 +91,7 @@ class Lexicon:
         self.reference = reference
         self._findings = PhraseTable(_finding_phrases(reference), FILLERS)
         self._regions = PhraseTable(
-            (phrase, region.name)
+            (phrase, region)
             for region in reference.regions.values()
             for phrase in (region.name, *region.synonyms)
         )
@@ -118,14 +122,16 @@ class Lexicon:
     def read(self, text: str, offset: int) -> Reading:
         """Find every phrase in a sentence that starts at ``offset`` of the report."""
         sentence = words(text, offset)
-        findings = self._findings.find(sentence)
+        findings = self._composed_lists(sentence, self._findings.find(sentence))
+        subjects = self._structures.find(sentence)
         return Reading(
             text=text,
             offset=offset,
             words=sentence,
             findings=findings,
             regions=_outside_names(self._regions.find(sentence), findings),
-            structures=[m for m in self._structures.find(sentence) if not _inside(m, findings)],
+            subjects=subjects,
+            structures=[m for m in subjects if not _inside(m, findings)],
             predicates=[m for m in self._predicates.find(sentence) if not _touches(m, findings)],
             before=[m for m in self._before.find(sentence) if not _inside(m, findings)],
             after=[m for m in self._after.find_all(sentence) if not _inside(m, findings)],
@@ -136,6 +142,40 @@ class Lexicon:
             parts=self._parts.find(sentence),
             fixed=self._fixed.find(sentence),
         )
+
+    def _composed_lists(self, sentence: list[Word], found: list[Match]) -> list[Match]:
+        """Add what shares a structure: "calcified and *tortuous* aorta", "aorta is ... and ..."."""
+        added: list[Match] = []
+        for match in found:
+            if not match.value.composed:
+                continue
+            for combined, first, last in _shared_structure(sentence, match):
+                other = self._findings.at_start(combined)
+                if (
+                    other is not None
+                    and other.value.composed
+                    and other.value.finding.name != match.value.finding.name
+                    and not any(first < m.last and m.first < last for m in (*found, *added))
+                    and other.last == len(combined)
+                ):
+                    added.append(Match(first, last, other.phrase, other.value, JOINED))
+                    break
+        return sorted((*found, *added), key=lambda m: m.first)
+
+
+def _shared_structure(sentence: list[Word], match: Match) -> Iterator[tuple[list[Word], int, int]]:
+    """Word lists that a structure of ``match`` makes with an attribute joined to it."""
+    inner = range(match.first + 1, match.last)
+    joined = match.last
+    if joined + 1 < len(sentence) and sentence[joined].norm in ("and", ","):
+        for end in range(joined + 4, joined + 1, -1):
+            for cut in reversed(inner):
+                if end <= len(sentence):
+                    yield sentence[match.first : cut] + sentence[joined + 1 : end], joined + 1, end
+    before = match.first - 1
+    if before >= 1 and sentence[before].norm in ("and", ","):
+        for cut in inner:
+            yield [sentence[before - 1], *sentence[cut : match.last]], before - 1, before
 
 
 def _finding_phrases(reference: Reference) -> Iterator[tuple[str, Named]]:
@@ -184,9 +224,10 @@ def _named(match: Match, findings: list[Match]) -> bool:
 
 
 def _outside_names(regions: list[Match], findings: list[Match]) -> list[Match]:
-    """Regions that are more than a part of a finding's name."""
+    """Regions that are more than a part of a finding's name, and those that give a side."""
     return [
         r
         for r in regions
-        if not any(f.first <= r.first and r.last <= f.last and not f.skipped for f in findings)
+        if r.value.laterality in ("left", "right")
+        or not any(f.first <= r.first and r.last <= f.last and not f.skipped for f in findings)
     ]

@@ -34,6 +34,11 @@ class Match:
         return self.first < other.last and other.first < self.last
 
 
+def _needs_capitals(phrase: str, norm: str) -> bool:
+    """Whether lower case would be another word: "PE", or "TIPS" (tips of catheters)."""
+    return phrase.isupper() and (len(phrase) <= MAX_ABBREVIATION or norm != phrase.lower())
+
+
 class _Node:
     __slots__ = ("ends", "next")
 
@@ -59,7 +64,7 @@ class PhraseTable:
         for word in tokens:
             node = node.next.setdefault(word.norm, _Node())
         capitals = None
-        if len(tokens) == 1 and phrase.isupper() and len(phrase) <= MAX_ABBREVIATION:
+        if len(tokens) == 1 and _needs_capitals(phrase, tokens[0].norm):
             capitals = (phrase, phrase + "s")
         if not any(capitals == known for _, _, known in node.ends):
             node.ends.append((phrase, value, capitals))
@@ -76,6 +81,10 @@ class PhraseTable:
                 found.append(match)
                 at = match.last
         return found
+
+    def at_start(self, sentence: Sequence[Word]) -> Match | None:
+        """The longest match at the first word."""
+        return self._longest(sentence, 0) if sentence else None
 
     def find_all(self, sentence: Sequence[Word]) -> list[Match]:
         """The longest match at every place; matches may overlap."""

@@ -39,6 +39,7 @@ from cxrqba.extract.zones import (
     predicate_changes,
     side_text,
     surface,
+    told_changes,
     values,
     zones,
 )
@@ -139,10 +140,8 @@ class ObservationExtractor:
                 clause_drafts = _compared(reading, sent_id, clause, bool(found))
             if not clause_drafts:
                 self._attach(reading, sent_id, clause, found or list(earlier))
-            structures = [
-                s for s in reading.structures if clause[0] <= s.first and s.last <= clause[1]
-            ]
-            carried = structures or carried
+            subjects = [s for s in reading.subjects if clause[0] <= s.first and s.last <= clause[1]]
+            carried = subjects or carried
             found += clause_drafts
             if len(parts) > 1 and i:
                 _change_of_relative(reading, parts[i - 1], clause, found, clause_drafts)
@@ -198,6 +197,8 @@ class ObservationExtractor:
         summary = summary_of(
             name, clause_text(reading, clause), alone and not changes and part is None
         )
+        comparing = change_words(reading, [m for _, m in changes])
+        comparing -= set(range(finding.first, finding.last))
         located = places(reading, finding, own)
         spans = {finding.first: (finding.first, finding.last)}
         evidence = [(c.first, c.last) for c in made.cues]
@@ -212,6 +213,7 @@ class ObservationExtractor:
             modifiers=[
                 (m.value.kind, surface(reading, m.first, m.last))
                 for _, m in values(reading.modifiers, own, finding)
+                if not comparing & set(range(m.first, m.last))
             ],
             side_text=side_text(reading, own),
             changes=[surface(reading, m.first, m.last) for _, m in changes],
@@ -233,6 +235,14 @@ class ObservationExtractor:
         earlier: Sequence[Draft],
     ) -> None:
         """ "Its tip is in the SVC": a part of the device named before."""
+        advice = [
+            c
+            for c in (*reading.before, *reading.after)
+            if c.value == "recommendation" and clause[0] <= c.first and c.last <= clause[1]
+        ]
+        if advice and earlier and earlier[-1].sent_ids == [sent_id]:
+            earlier[-1].children.append(_advice_draft(reading, sent_id, clause, advice))
+            return
         devices = [d for d in earlier if d.is_device and d.level == "positive"]
         part = next(
             (p for p in reading.parts if clause[0] <= p.first and p.last <= clause[1]), None
@@ -360,7 +370,7 @@ def _changes(
     reading: Reading, zone: Zone, shared: list[Match], made: Claim
 ) -> list[tuple[Any, Match]]:
     """Changes of a finding; "new" under a negation is the value "no new"."""
-    found = values(reading.changes, zone, None)
+    found = values(told_changes(reading), zone, None)
     known = {v.name for v, _ in found}
     found += [(m.value, m) for m in shared if m.value.name not in known]
     if made.level in ("negative", "unlikely"):
@@ -386,7 +396,7 @@ def _device_part(reading: Reading, finding: Match, zone: Zone) -> Match | None:
 
 def _part_draft(reading: Reading, sent_id: str, device: Draft, part: Match, zone: Zone) -> Draft:
     area = Zone((part.first, zone.own[1]))
-    changes = values(reading.changes, area, None)
+    changes = values(told_changes(reading), area, None)
     located = places(reading, None, area)
     told = item_text(reading, *area.own, change_words(reading, [m for _, m in changes]))
     name = sentence_case(f"{device.entities[0]} {told}")
@@ -408,6 +418,29 @@ def _part_draft(reading: Reading, sent_id: str, device: Draft, part: Match, zone
         origin="rules:device_part",
         is_device=True,
         child_type="device part",
+    )
+
+
+def _advice_draft(
+    reading: Reading, sent_id: str, clause: tuple[int, int], advice: list[Match]
+) -> Draft:
+    """ "..., for which CT is recommended": advice that belongs to the observation before."""
+    text = sentence_case(clause_text(reading, clause))
+    return Draft(
+        key=(),
+        entities=[],
+        level="recommendation",
+        name=text,
+        summary=text + ".",
+        regions=[],
+        modifiers=[],
+        side_text="",
+        changes=[],
+        change_sentence=None,
+        sent_ids=[sent_id],
+        spans=_spans(reading, sent_id, [(m.first, m.last) for m in advice]),
+        origin="rules:recommendation",
+        child_type="recommendation",
     )
 
 

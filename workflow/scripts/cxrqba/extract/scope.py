@@ -96,9 +96,18 @@ def _own_subject(reading: Reading, start: int, previous: int, verb: int) -> int 
             break
         at = earlier[-1]
     after = at + 1 + (reading.norm(at + 1) == "and")
+    if previous < start and not _says_something(reading, start, at):
+        return None
     complete = previous >= start or reading.norm(start) in ("no", "without", "negative")
     opens = reading.norm(after) in (*ARTICLES, "there")
     return at if complete or opens else None
+
+
+def _says_something(reading: Reading, first: int, last: int) -> bool:
+    """Whether words [first, last) are more than a place ("in the left base, ...")."""
+    return any(
+        first <= m.first and m.last <= last for m in (*reading.findings, *reading.predicates)
+    )
 
 
 def _only_structure(reading: Reading, first: int, last: int) -> bool:
@@ -110,8 +119,6 @@ def claim(
     reading: Reading, clause: tuple[int, int], finding: Match, absences: Sequence[str]
 ) -> Claim | None:
     """What the clause claims of ``finding``; None if it is only asked for or recalled."""
-    if _is_asked(reading, clause, finding):
-        return None
     before = [
         c
         for c in reading.before
@@ -130,6 +137,8 @@ def claim(
     recommended = [c for c in (*before, *after) if c.value == "recommendation"]
     if recommended:
         return Claim("recommendation", tuple(recommended))
+    if _is_asked(reading, clause, finding):
+        return None
     inner = [HEDGES[s] for s in finding.skipped if s in HEDGES]
     link = _link(reading, clause, finding)
     if after:
@@ -253,7 +262,8 @@ def _is_alternative(reading: Reading, clause: tuple[int, int], finding: Match) -
         if other is finding or not (clause[0] <= other.first and other.last <= clause[1]):
             continue
         gap = [reading.norm(i) for i in range(first, last)]
-        if len(gap) <= 4 and any(g in ALTERNATIVES for g in gap):
+        apart = any(first <= f.first and f.last <= last for f in reading.findings)
+        if len(gap) <= 4 and not apart and any(g in ALTERNATIVES for g in gap):
             return True
     return False
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from cxrqba.extract.lexicon import FINITE, SIDES, Reading
+from cxrqba.extract.lexicon import FINITE, JOINED, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.scope import PARTICIPLES, Claim
 from cxrqba.extract.words import word_set
@@ -21,8 +21,9 @@ _OPENERS = word_set(
 )
 _CLOSERS = word_set(
     ", and or nor with is are was were has have been in of : ; the a an which ( / remain appear "
-    "to since from no without on at by not as . may could might be versus vs"
+    "to since from no without on at by not as . may could might be versus vs for"
 )
+_LOOSE_ENDS = word_set(", and or but for with which that ; .")
 _BEFORE_CHANGE = word_set(
     "is are was were has have been be remain appear slightly significantly minimally mildly "
     "markedly moderately grossly essentially overall relatively somewhat now again interval the "
@@ -65,6 +66,8 @@ def prior_words(reading: Reading) -> set[int]:
     gone: set[int] = set()
     n = len(reading.words)
     for i in range(n):
+        if reading.norm(i) == "previously" and reading.norm(i + 1) in (*PARTICIPLES, "described"):
+            gone.update((i, i + 1))
         if reading.norm(i) not in _SINCE:
             continue
         k = i + 1
@@ -113,15 +116,19 @@ def name_of(
         dropped.update(range(claim.link.first, claim.link.last))
     first, last = zone.own
     leading = [c for c in claim.cues[-1:] if first <= c.first < finding.first]
-    if leading and not _placed(reading, first, leading[0].first):
+    if leading and not _is_lead_in(reading, first, leading[0].first):
         first = min(leading[0].last, finding.first)
     text = item_text(reading, first, last, dropped)
+    if finding.skipped == JOINED:  # "... and tortuous": the structure stands elsewhere
+        text = str(finding.value.finding.name)
     cue_text = surface(reading, claim.cues[-1].first, claim.cues[-1].last) if claim.cues else ""
     return sentence_case(_claimed(claim, text, cue_text, finding))
 
 
-def _placed(reading: Reading, first: int, last: int) -> bool:
-    """Whether words [first, last) name a side or a region."""
+def _is_lead_in(reading: Reading, first: int, last: int) -> bool:
+    """Whether words [first, last) give the side or region of what a cue then speaks of."""
+    if any(reading.norm(i) in FINITE or reading.norm(i) == ":" for i in range(first, last)):
+        return False
     return any(reading.norm(i) in SIDES for i in range(first, last)) or any(
         first <= r.first and r.last <= last for r in reading.regions
     )
@@ -155,10 +162,13 @@ def summary_of(name: str, clause_text: str, is_alone: bool) -> str:
 def clause_text(reading: Reading, clause: tuple[int, int]) -> str:
     """The clause as written, without a number or conjunction in front."""
     first, last = clause
-    while first < last and (
-        reading.norm(first) in (",", "and", "but", ".", ":", ")") or reading.norm(first).isdigit()
-    ):
+    while first < last:
+        numbered = reading.norm(first).isdigit() and reading.norm(first + 1) in (".", ")")
+        if not numbered and reading.norm(first) not in (",", "and", "but", ".", ":", ")"):
+            break
         first += 1
+    while first < last and reading.norm(last - 1) in _LOOSE_ENDS:
+        last -= 1
     return surface(reading, first, last).strip(" ,;:.")
 
 

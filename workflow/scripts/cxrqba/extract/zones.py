@@ -23,6 +23,7 @@ _PLACE_OPENERS = PREPOSITIONS | {"bilaterally"}
 _DISTANCE_UNITS = frozenset(("cm", "mm", "centimeter", "millimeter", "inch"))
 _DISTANCE_RELATIONS = frozenset(("above", "below", "beyond", "from", "past", "distal", "proximal"))
 _LEVELS = frozenset(("above", "below", "beyond"))
+_STABLE = ("stable", "no new")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
 
 
@@ -48,7 +49,7 @@ def zones(
     """One zone for each of the clause's ``findings`` (in text order)."""
     if not findings:
         return []
-    cuts = [clause[0]]
+    cuts = [_after_predicate(reading, clause[0], findings[0].first)]
     for (left, right), link in zip(pairwise(findings), links[1:], strict=True):
         cuts.append(_cut(reading, left, right, link))
     cuts.append(clause[1])
@@ -61,6 +62,12 @@ def zones(
     return found
 
 
+def _after_predicate(reading: Reading, first: int, last: int) -> int:
+    """Start of the first zone: behind "the lungs are clear", which speaks for itself."""
+    ends = [p.last for p in reading.predicates if first <= p.first and p.last <= last]
+    return max(ends, default=first)
+
+
 def _cut(reading: Reading, left: Match, right: Match, link: Match | None) -> int:
     """Word index at which the zone of ``right`` begins."""
     if link is not None and left.last <= link.first:
@@ -68,8 +75,21 @@ def _cut(reading: Reading, left: Match, right: Match, link: Match | None) -> int
     gap = [i for i in range(left.last, right.first) if reading.norm(i) in BREAKS]
     if not gap:
         return left.last if left.last <= right.first else right.first
-    placed = reading.norm(left.last) in _PLACE_OPENERS
-    return gap[-1] if placed else gap[0]
+    if reading.norm(left.last) in _PLACE_OPENERS:
+        return gap[-1]
+    for at, following in pairwise(gap):
+        if not _only_attributes(reading, at + 1, following):
+            return at
+    return gap[-1]
+
+
+def _only_attributes(reading: Reading, first: int, last: int) -> bool:
+    """Whether an aside ("right greater than left", "unchanged") says more of what is before it."""
+    told = (*reading.modifiers, *reading.changes, *reading.fixed)
+    return first < last and all(
+        reading.norm(i) in SIDES or any(m.first <= i < m.last for m in told)
+        for i in range(first, last)
+    )
 
 
 def _sided(reading: Reading, first: int, last: int) -> bool:
@@ -141,12 +161,19 @@ def places(reading: Reading, finding: Match | None, zone: Zone) -> list[Place]:
         text = surface(reading, region.first, region.last)
         distance = _distance(reading, region.first)
         if text.lower() not in found:
-            found[text.lower()] = Place(text, region.value, distance, region.first, region.last)
+            found[text.lower()] = Place(
+                text, region.value.name, distance, region.first, region.last
+            )
     return list(found.values())
 
 
 def _within(region: Match, finding: Match) -> bool:
-    return finding.first <= region.first and region.last <= finding.last and not finding.skipped
+    return (
+        finding.first <= region.first
+        and region.last <= finding.last
+        and not finding.skipped
+        and region.value.laterality not in ("left", "right")
+    )
 
 
 def _distance(reading: Reading, at: int) -> tuple[str, ...]:
@@ -188,6 +215,16 @@ def values(matches: list[Match], zone: Zone, finding: Match | None) -> list[tupl
     return list(found.values())
 
 
+def told_changes(reading: Reading) -> list[Match]:
+    """Changes of a sentence that are not denied ("no increase" is none)."""
+    return [
+        m
+        for m in reading.changes
+        if m.value.name in _STABLE
+        or not any(reading.norm(m.first - k) in ("no", "not", "without") for k in (1, 2))
+    ]
+
+
 def predicate_changes(
     reading: Reading, clause: tuple[int, int], findings: list[Match]
 ) -> list[Match]:
@@ -196,7 +233,7 @@ def predicate_changes(
     verb = next((i for i in range(last, clause[1]) if reading.norm(i) in FINITE), None)
     if verb is None:
         return []
-    return [m for m in reading.changes if m.first >= verb and m.last <= clause[1]]
+    return [m for m in told_changes(reading) if m.first >= verb and m.last <= clause[1]]
 
 
 def side_text(reading: Reading, zone: Zone) -> str:
