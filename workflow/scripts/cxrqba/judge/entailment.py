@@ -69,6 +69,9 @@ class Entailment:
         opposite = [(r, m) for r, m in denied if _covers(m, part)]
         if any(r == 3 for r, _ in opposite) and not any(r == 3 for r, _ in same):
             return "NON_ALIGNED_CONTRADICTING"
+        narrowed = [m for _, _, m in exact if m.polarity == "weak_neg" and part.limits & m.limits]
+        if narrowed and not any(part.limits & m.limits for _, m in same):
+            return "NON_ALIGNED_CONTRADICTING"  # "no acute fracture" against "acute fracture"
         if same:
             said = [m for _, m in same]
             return self._compare(part, said, [m for _, m in denied], "ALIGNED_MENTIONED")
@@ -82,10 +85,7 @@ class Entailment:
         ]
         if below:
             return self._compare(part, below, [], "ALIGNED_INFERABLE")
-        narrowed = [m for _, _, m in exact if m.polarity == "weak_neg"]
-        if any(part.limits & m.limits for m in narrowed):
-            return "NON_ALIGNED_CONTRADICTING"
-        if narrowed:
+        if any(m.polarity == "weak_neg" for _, _, m in exact):
             return "NON_ALIGNED_MISLEADING"
         for ancestor in self.known.ancestors[part.finding]:
             if any(
@@ -263,7 +263,9 @@ class Entailment:
                 grouped = bool(own.subcategories.intersection(finding.subcategories))
                 if finding.polarity != "abnormal" and not grouped:
                     continue
-                here = whole or bool(m.regions & scope)
+                usual = self.known.defaults[m.finding]
+                always = bool(usual) and not m.regions and usual <= scope
+                here = whole or bool(m.regions & scope) or always
                 at_home = not m.regions and self.known.home[m.finding] in scope
                 if not (here or grouped or at_home):
                     continue

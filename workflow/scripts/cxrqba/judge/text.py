@@ -471,7 +471,11 @@ def _mention(hit: _Hit, hits: Sequence[_Hit], raw: Sequence[str], marks: _Marks)
     own = [raw[i] for i in chunk]
     sides = _near_sides(raw, marks, first, last, start, end)
     regions = frozenset(
-        h.name for h in hits if h.kind == "region" and marks.clause[h.start] == clause
+        h.name
+        for h in hits
+        if h.kind == "region"
+        and marks.clause[h.start] == clause
+        and not (start <= h.start and h.end <= end)  # "pleural" of "pleural effusion"
     )
     return Mention(
         hit.name,
