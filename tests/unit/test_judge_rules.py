@@ -24,6 +24,8 @@ REPORT = """ FINAL REPORT
  IMPRESSION: Moderate cardiomegaly. No large pneumothorax.
 """
 
+EXPANDED = "FINDINGS: The lungs are well expanded. Osseous structures are intact."
+
 CORRECTED = """ FINAL ADDENDUM
  ADDENDUM: On review there is a tiny left apical pneumothorax.
  ______________________________________________________________________________
@@ -116,6 +118,19 @@ def test_entailment(judge: RulesJudge, part: str, expected: str) -> None:
 )
 def test_an_addendum_corrects_the_report(judge: RulesJudge, part: str, expected: str) -> None:
     assert judge.entailment(CORRECTED, ANY, [part]) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("There is pneumonia.", "NON_ALIGNED_NON_INFERABLE"),
+        ("There is no pneumonia.", "ALIGNED_NEGATIVE_NOT_MENTIONED"),
+        ("There is a rib fracture.", "NON_ALIGNED_CONTRADICTING"),
+        ("There is no rib fracture.", "ALIGNED_INFERABLE"),
+    ],
+)
+def test_well_expanded_is_not_clear(judge: RulesJudge, part: str, expected: str) -> None:
+    assert judge.entailment(EXPANDED, ANY, [part]) == [expected]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from cxrqba.judge.text import Reader, zones_of
+from cxrqba.judge.text import WHOLE, zones_of
 from cxrqba.reference.tables import Reference
+
+_CALM = frozenset({"normal", "unremarkable", "clear", "sharp", "intact", "midline"})
+"""Predicates of ``normality.yaml`` that call a structure free of disease, not merely expanded."""
 
 
 class Knowledge:
     """Relatives of findings and regions as sets, by name."""
 
-    def __init__(self, reference: Reference, reader: Reader):
+    def __init__(self, reference: Reference):
         self.findings = reference.findings
         self.regions = reference.regions
         self.ancestors = {n: frozenset(a) for n, a in reference.finding_ancestors.items()}
@@ -37,22 +40,20 @@ class Knowledge:
         }
         self.normal_whole: set[str] = set()
         """regions whose normality denies a finding without naming its place"""
-        self.normal_means = self._denied_by_normality(reference, reader)
+        self.normal_means = self._denied_by_normality(reference)
         """region -> findings that "the region is normal" denies"""
 
-    def _denied_by_normality(
-        self, reference: Reference, reader: Reader
-    ) -> dict[str, frozenset[str]]:
-        names = {n.replace(" ", "_").replace("-", "_"): n for n in self.findings}
+    def _denied_by_normality(self, reference: Reference) -> dict[str, frozenset[str]]:
         means: dict[str, set[str]] = {}
-        for statement, findings in reference.normality["implied_negatives"].items():
-            denied = {names[f] for f in findings if f in names}
-            denied |= {d for f in denied for d in self.descendants[f]}
-            for region in reader.read(statement).regions:
-                node = self.regions[region]
-                self.normal_whole.update(r for r in (region, node.left, node.right) if r)
-                for below in self.region_below[region]:
-                    means.setdefault(below, set()).update(denied)
+        for structure in reference.structures:
+            if not _CALM.intersection(structure.predicates) or structure.region == WHOLE:
+                continue
+            denied = set(structure.negates)
+            denied |= {d for f in structure.negates for d in self.descendants[f]}
+            node = self.regions[structure.region]
+            self.normal_whole.update(r for r in (node.name, node.left, node.right) if r)
+            for below in self.region_below[node.name]:
+                means.setdefault(below, set()).update(denied)
         return {region: frozenset(found) for region, found in means.items()}
 
 

@@ -29,7 +29,7 @@ class RulesJudge:
 
     def __init__(self, reference: Reference):
         self.reader = Reader(reference)
-        known = Knowledge(reference, self.reader)
+        known = Knowledge(reference)
         self._entailment = Entailment(self.reader, known)
         self._relevance = Relevance(self.reader, known)
         self._completeness = Completeness(known, self._relevance)

@@ -315,11 +315,18 @@ def _all_phrases(reference: Reference) -> Iterator[tuple[str, str, str]]:
                 yield phrase, "finding", finding.name
         for subcategory in finding.subcategories:
             yield subcategory, "subcategory", subcategory
-    yield "vessels", "region", "pulmonary vasculature"
     for region in reference.regions.values():
         for phrase in (region.name, *region.synonyms):
             yield phrase, "region", region.name
+    for structure in reference.structures:
+        if structure.region != WHOLE:
+            for phrase in structure.names:
+                yield phrase, "region", structure.region
+    yield "vessels", "region", "pulmonary vasculature"
 
+
+WHOLE = "thorax"
+"""The region that stands for the whole study."""
 
 _OF_VESSELS = words("vessel vasculature vascular vascularity artery vein")
 
@@ -549,10 +556,7 @@ def _near_sides(
     return before if len(before) == 1 else (_sides(raw[high:last]) or before)
 
 
-_NORMAL = words(
-    "normal clear unremarkable sharp intact midline expanded inflated aerated preserved negative "
-    "normally"
-)
+_NORMAL = words("normal clear unremarkable sharp intact midline aerated negative normally")
 _ABNORMAL = words("abnormal abnormality abnormalities abnormally pathological")
 _PROCESS = words("process disease pathology finding findings problem")
 
