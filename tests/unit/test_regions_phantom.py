@@ -63,16 +63,18 @@ def test_drawing_is_deterministic_and_bright_where_the_body_absorbs() -> None:
 @pytest.mark.parametrize("category", sorted({*CATEGORIES} - {"Cardiomegaly"}))
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_lesions_lie_in_the_lung_of_their_side(category: str, side: str) -> None:
-    for part in PLACES:
-        for size in SIZES:
-            lesion = Lesion(category, "text", f"{side} {part}", size)
-            image = phantom(lesions=(lesion,))
-            lung = boxes(image)[f"{side} lung"]
-            ((_, box),) = lesion_boxes(image)
-            assert box[0] >= lung[0] - 1, (part, size)
-            assert box[2] <= lung[2] + 1, (part, size)
-            assert box[1] >= lung[1] - 1, (part, size)
-            assert box[3] <= lung[3] + 1, (part, size)
+    lesions = tuple(
+        Lesion(category, "text", f"{side} {part}", size) for part in PLACES for size in SIZES
+    )
+    image = phantom(lesions=lesions)
+    lung = boxes(image)[f"{side} lung"]
+    found = lesion_boxes(image)
+    assert len(found) == len(lesions)
+    for lesion, box in found:
+        assert box[0] >= lung[0] - 1, lesion
+        assert box[2] <= lung[2] + 1, lesion
+        assert box[1] >= lung[1] - 1, lesion
+        assert box[3] <= lung[3] + 1, lesion
 
 
 def test_larger_lesions_are_larger_and_cardiomegaly_widens_the_heart() -> None:
