@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_a_list_keeps_the_negation_of_its_lead_in() -> None:
 @settings(max_examples=300, deadline=None)
 def test_spans_are_in_order_trimmed_and_lose_no_letter(text: str) -> None:
     spans = split_sentences(text)
-    for (start, end), (following, _) in zip(spans, spans[1:], strict=False):
+    for (start, end), (following, _) in pairwise(spans):
         assert start < end <= following
     covered = "".join(text[s:e] for s, e in spans)
     assert sum(map(str.isalpha, covered)) == sum(map(str.isalpha, text))

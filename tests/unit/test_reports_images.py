@@ -1,0 +1,121 @@
+"""Films of every kind are read to the same grey values; unusable ones say why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pydicom
+import pytest
+from PIL import Image
+from pydicom.dataset import FileDataset, FileMetaDataset
+from pydicom.uid import ExplicitVRLittleEndian
+
+from cxrqba.reports import images
+from cxrqba.reports.images import ImageError, read_image
+
+RAMP = np.tile(np.arange(64, dtype=np.uint8) * 4, (48, 1))
+
+
+def save(path: Path, image: Image.Image, **options: object) -> Path:
+    image.save(path, **options)  # type: ignore[arg-type]
+    return path
+
+
+def dicom(path: Path, photometric: str = "MONOCHROME2", **changes: object) -> Path:
+    meta = FileMetaDataset()
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    meta.MediaStorageSOPClassUID = pydicom.uid.DigitalXRayImageStorageForPresentation
+    meta.MediaStorageSOPInstanceUID = "1.2.3"
+    data = FileDataset(str(path), {}, file_meta=meta, preamble=b"\0" * 128)
+    data.Rows, data.Columns = RAMP.shape
+    data.SamplesPerPixel, data.BitsAllocated, data.BitsStored, data.HighBit = 1, 16, 12, 11
+    data.PixelRepresentation, data.PhotometricInterpretation = 0, photometric
+    data.PixelData = (RAMP.astype(np.uint16) * 16).tobytes()
+    for key, value in changes.items():
+        setattr(data, key, value)
+    data.save_as(path, enforce_file_format=True)
+    return path
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "P", "CMYK", "LA", "I;16"])
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_every_mode_gives_the_same_ramp(tmp_path: Path, mode: str, ending: str) -> None:
+    if mode == "I;16":
+        image = Image.fromarray(RAMP.astype(np.uint16) * 257)
+    elif mode == "CMYK":
+        image = Image.fromarray(RAMP).convert("RGB").convert("CMYK")
+    else:
+        image = Image.fromarray(RAMP).convert(mode)
+    if (mode, ending) in {("CMYK", "png")}:
+        image = image.convert("RGB")
+    pixels = read_image(save(tmp_path / f"x.{ending}", image))
+    assert pixels.dtype == np.float32
+    assert pixels.shape == RAMP.shape
+    assert pixels.min() == 0.0
+    assert pixels.max() == 1.0
+    assert np.abs(pixels - RAMP / RAMP.max()).max() < 0.02
+
+
+def test_exif_rotation_is_applied(tmp_path: Path) -> None:
+    image = Image.fromarray(RAMP)
+    exif = image.getexif()
+    exif[0x0112] = 6
+    path = save(tmp_path / "x.jpg", image, exif=exif)
+    assert read_image(path).shape == (64, 48)
+
+
+def test_monochrome1_is_inverted_and_the_ending_does_not_matter(tmp_path: Path) -> None:
+    plain = read_image(dicom(tmp_path / "a.dcm"))
+    inverted = read_image(dicom(tmp_path / "b.img", "MONOCHROME1"))
+    assert np.allclose(plain, 1 - inverted)
+    assert plain[0, -1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.png", b"", "empty"),
+        ("a.png", b"not an image", "known format"),
+        ("a.dcm", b"not a dicom", "DICOM"),
+        ("a.dcm", b"\0" * 128 + b"DICM" + b"\1\2\3", "DICOM"),
+    ],
+)
+def test_broken_files_say_why(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ImageError, match=reason):
+        read_image(path)
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg"])
+def test_a_truncated_file_is_not_half_an_image(tmp_path: Path, ending: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (256, 256), dtype=np.uint8)
+    path = save(tmp_path / f"x.{ending}", Image.fromarray(noise))
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(ImageError, match="readable"):
+        read_image(path)
+
+
+def test_sizes_no_film_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ImageError, match="too few"):
+        read_image(save(tmp_path / "one.png", Image.new("L", (1, 1))))
+    monkeypatch.setattr(images, "MAX_SIDE", 60)
+    with pytest.raises(ImageError, match="too many"):
+        read_image(save(tmp_path / "big.png", Image.fromarray(RAMP)))
+
+
+def test_a_blank_image_and_a_missing_file(tmp_path: Path) -> None:
+    assert read_image(save(tmp_path / "x.png", Image.new("L", (50, 50), 128))).max() == 0.0
+    with pytest.raises(ImageError, match="cannot open"):
+        read_image(tmp_path / "nowhere.png")
+
+
+def test_a_cine_dicom_is_not_a_film(tmp_path: Path) -> None:
+    path = dicom(
+        tmp_path / "x.dcm",
+        NumberOfFrames=2,
+        PixelData=np.tile(RAMP.astype(np.uint16), (2, 1, 1)).tobytes(),
+    )
+    with pytest.raises(ImageError, match="2 frames"):
+        read_image(path)

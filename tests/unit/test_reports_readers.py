@@ -1,0 +1,335 @@
+"""Readers: every study named is kept or in the ledger; every wrong input gets one helpful line."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from cxrqba.config import (
+    HashShards,
+    ImageSource,
+    MimicSource,
+    OpeniSource,
+    SubjectPrefixShards,
+    TableSource,
+    TextSource,
+)
+from cxrqba.errors import UserError
+from cxrqba.reports.readers import Prepared, prepare, read_openi_mesh, shard_of
+from cxrqba.schema import IMAGES, LEDGER, STUDIES
+
+ONE = HashShards(by="hash", count=1)
+
+
+def read(source: Any, shards: Any = ONE, shard: str = "0") -> Prepared:
+    prepared = prepare(source, shards, shard)
+    assert prepared.studies.schema == STUDIES
+    assert prepared.images.schema == IMAGES
+    assert prepared.ledger.schema == LEDGER
+    return prepared
+
+
+def lost(prepared: Prepared) -> dict[str, str]:
+    """Study id -> reason of every study that left the pipeline."""
+    rows = prepared.ledger.filter(pl.col("scope") == "study")
+    return dict(rows.select("study_id", "reason").iter_rows())
+
+
+METADATA = "dicom_id,subject_id,study_id,ViewPosition,Rows,Columns,StudyDate,StudyTime"
+
+
+@pytest.fixture
+def mimic(tmp_path: Path) -> Path:
+    """Two patients, three studies in the layout of MIMIC-CXR and MIMIC-CXR-JPG."""
+    studies = [("90000001", "90000011"), ("90000001", "90000012"), ("90000002", "90000013")]
+    lines = ["subject_id,study_id,path"]
+    for patient, study in studies:
+        member = f"files/p90/p{patient}/s{study}.txt"
+        lines.append(f"{patient},{study},{member}")
+        path = tmp_path / member
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f" FINDINGS: Report of {study}.", encoding="utf-8")
+    write_gz(tmp_path / "cxr-study-list.csv.gz", "\n".join(lines))
+    rows = [
+        "aa,90000001,90000011,PA,3056,2544,21800506,72804.968",
+        "ab,90000001,90000011,LATERAL,3056,2544,21800506,72804.968",
+        "ba,90000002,90000013,,100.0,90.0,21800507,213014.531",
+    ]
+    write_gz(tmp_path / "mimic-cxr-2.0.0-metadata.csv.gz", "\n".join([METADATA, *rows]))
+    split = ["dicom_id,study_id,subject_id,split", "aa,90000011,90000001,train"]
+    write_gz(tmp_path / "mimic-cxr-2.0.0-split.csv.gz", "\n".join(split))
+    return tmp_path
+
+
+def write_gz(path: Path, text: str) -> None:
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def mimic_source(folder: Path) -> MimicSource:
+    return MimicSource(reports=str(folder), tables=str(folder), images=str(folder))
+
+
+def test_mimic_ids_views_sizes_and_times(mimic: Path) -> None:
+    prepared = read(mimic_source(mimic))
+    assert prepared.studies["study_id"].to_list() == ["s90000011", "s90000012", "s90000013"]
+    first = prepared.studies.row(0, named=True)
+    assert first["patient_id"] == "p90000001"
+    assert first["report"] == " FINDINGS: Report of 90000011."
+    assert first["split"] == "train"
+    assert (first["study_date"], first["study_time"]) == ("21800506", "072804")
+    assert prepared.studies["num_images"].to_list() == [2, 0, 1]
+    views = dict(prepared.images.select("image_id", "view").iter_rows())
+    assert views == {"aa": "frontal", "ab": "lateral", "ba": "unknown"}
+    image = prepared.images.filter(pl.col("image_id") == "ba").row(0, named=True)
+    assert (image["height"], image["width"]) == (100, 90)
+    assert image["path"].endswith("files/p90/p90000002/s90000013/ba.jpg")
+    assert prepared.ledger.is_empty()
+
+
+def test_mimic_reports_from_the_zip_are_the_same(mimic: Path, tmp_path: Path) -> None:
+    before = read(mimic_source(mimic)).studies
+    with zipfile.ZipFile(mimic / "mimic-cxr-reports.zip", "w") as archive:
+        for path in (mimic / "files").rglob("*.txt"):
+            archive.write(path, path.relative_to(mimic))
+    (mimic / "files").rename(tmp_path / "moved")
+    assert read(mimic_source(mimic)).studies.equals(before)
+
+
+def test_bad_reports_go_to_the_ledger_and_the_others_go_on(mimic: Path) -> None:
+    folder = mimic / "files" / "p90"
+    (folder / "p90000001" / "s90000011.txt").unlink()
+    (folder / "p90000001" / "s90000012.txt").write_bytes(b"\xff\xfe broken")
+    (folder / "p90000002" / "s90000013.txt").write_text(" \n ", encoding="utf-8")
+    prepared = read(mimic_source(mimic))
+    assert prepared.studies.is_empty()
+    assert lost(prepared) == {
+        "s90000011": "report_missing",
+        "s90000012": "undecodable",
+        "s90000013": "empty_report",
+    }
+    assert set(prepared.ledger.filter(pl.col("scope") == "image")["reason"]) == {"study_lost"}
+    for detail in prepared.ledger["detail"]:
+        assert "files/p90" in detail or "metadata" in detail
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "nearest"),
+    [
+        ("cxr-study-list.csv.gz", "study_id", "studyid"),
+        ("mimic-cxr-2.0.0-metadata.csv.gz", "ViewPosition", "View_Position"),
+        ("mimic-cxr-2.0.0-split.csv.gz", "split", "splits"),
+    ],
+)
+def test_a_renamed_column_is_named_with_its_nearest(
+    mimic: Path, table: str, column: str, nearest: str
+) -> None:
+    text = gzip.decompress((mimic / table).read_bytes()).decode()
+    write_gz(mimic / table, text.replace(f",{column}", f",{nearest}", 1))
+    with pytest.raises(UserError) as error:
+        read(mimic_source(mimic))
+    assert table in str(error.value)
+    assert f"no column '{column}' (did you mean '{nearest}'?)" in str(error.value)
+
+
+def test_a_row_with_a_wrong_id_is_named(mimic: Path) -> None:
+    write_gz(mimic / "cxr-study-list.csv.gz", "subject_id,study_id,path\n90000001,123,files/x.txt")
+    with pytest.raises(UserError, match=r"cxr-study-list\.csv\.gz, row 2: '123'"):
+        read(mimic_source(mimic))
+
+
+def test_a_missing_or_torn_table_is_named(mimic: Path) -> None:
+    path = mimic / "mimic-cxr-2.0.0-metadata.csv.gz"
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(UserError, match=r"metadata\.csv\.gz: cannot be read"):
+        read(mimic_source(mimic))
+    path.unlink()
+    with pytest.raises(UserError, match=r"metadata\.csv\.gz: no such file"):
+        read(mimic_source(mimic))
+
+
+def test_images_of_unknown_studies_and_doubled_images_are_in_the_ledger(mimic: Path) -> None:
+    path = mimic / "mimic-cxr-2.0.0-metadata.csv.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    text += "\nzz,90000001,90000099,PA,10,10,21800506,1.0\naa,90000001,90000011,PA,1,1,21800506,1.0"
+    write_gz(path, text)
+    prepared = read(mimic_source(mimic))
+    reasons = dict(prepared.ledger.select("item_id", "reason").iter_rows())
+    assert reasons == {"zz": "unknown_study", "aa": "duplicate_id"}
+    assert prepared.images.height == 3
+
+
+def table_source(path: Path, **changes: Any) -> TableSource:
+    columns = {"study_id": "accession", "report": "text", "patient_id": "mrn"}
+    return TableSource(**{"reports": str(path), "columns": columns, **changes})
+
+
+def test_a_table_keeps_its_own_ids_and_reports_each_bad_row(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text(
+        'accession,text,mrn\nA-007,"Clear, no edema.",m1\nA-007,Other.,m1\n,Lost.,m2\nA-008,,m3\n',
+        encoding="utf-8",
+    )
+    prepared = read(table_source(path))
+    assert prepared.studies.select("study_id", "patient_id", "report").rows() == [
+        ("A-007", "m1", "Clear, no edema.")
+    ]
+    by_reason = dict(prepared.ledger.select("reason", "detail").iter_rows())
+    assert by_reason.keys() == {"duplicate_id", "no_study_id", "empty_report"}
+    assert "row 2" in by_reason["duplicate_id"]
+    assert "row 3" in by_reason["no_study_id"]
+    assert "row 4" in by_reason["empty_report"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_tables_of_all_kinds_read_alike(tmp_path: Path, ending: str) -> None:
+    table = pl.DataFrame({"accession": ["1"], "text": ["No edema."], "mrn": ["m"]})
+    path = tmp_path / f"reports.{ending}"
+    write = {
+        "csv": table.write_csv,
+        "tsv": lambda p: table.write_csv(p, separator="\t"),
+        "jsonl": table.write_ndjson,
+        "parquet": table.write_parquet,
+    }[ending]
+    write(path)
+    assert read(table_source(path)).studies["report"].to_list() == ["No edema."]
+
+
+def test_a_table_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_bytes("accession,text,mrn\n1,Kein Pleuraerguß.,m\n".encode("latin-1"))
+    with pytest.raises(UserError, match=r"byte \d+ is not utf-8; set source.encoding"):
+        read(table_source(path))
+    report = read(table_source(path, encoding="latin-1")).studies["report"][0]
+    assert report == "Kein Pleuraerguß."
+    with pytest.raises(UserError, match="'klingon' is no known encoding"):
+        read(table_source(path, encoding="klingon"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"study_id": "acession", "report": "text"}, "no column 'acession'.*mean 'accession'"),
+        ({"study": "accession", "report": "text"}, "unknown name 'study'.*mean 'study_id'"),
+        ({"study_id": "accession"}, "name the column of 'report'"),
+    ],
+)
+def test_wrong_column_maps_are_explained(
+    tmp_path: Path, columns: dict[str, str], words: str
+) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text("accession,text,mrn\n1,No edema.,m\n", encoding="utf-8")
+    with pytest.raises(UserError, match=words):
+        read(table_source(path, columns=columns))
+
+
+def test_a_table_without_rows_or_of_unknown_kind_is_refused(tmp_path: Path) -> None:
+    empty = tmp_path / "reports.csv"
+    empty.write_text("accession,text,mrn\n", encoding="utf-8")
+    with pytest.raises(UserError, match="no rows"):
+        read(table_source(empty))
+    odd = tmp_path / "reports.xlsx"
+    odd.write_bytes(b"PK")
+    with pytest.raises(UserError, match=r"use \.csv"):
+        read(table_source(odd))
+
+
+def test_a_table_with_images(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text("accession,text,mrn,files,v\n1,No edema.,m,a.png|b.png,PA\n", encoding="utf-8")
+    columns = {"study_id": "accession", "report": "text", "image": "files", "view": "v"}
+    prepared = read(table_source(path, columns=columns, images="films"))
+    assert prepared.images.select("image_id", "path", "view").rows() == [
+        ("a", "films/a.png", "frontal"),
+        ("b", "films/b.png", "frontal"),
+    ]
+
+
+def test_text_files_and_their_images(tmp_path: Path) -> None:
+    reports, films = tmp_path / "reports", tmp_path / "films"
+    (films / "two").mkdir(parents=True)
+    reports.mkdir()
+    for name in ("one", "two"):
+        (reports / f"{name}.txt").write_text("No edema.", encoding="utf-8")
+    for path in ("one_1.png", "two/x.jpg", "stranger.png", "one.txt"):
+        (films / path).write_bytes(b"")
+    prepared = read(TextSource(reports=str(reports), images=str(films)))
+    assert prepared.images.select("study_id", "image_id").rows() == [("one", "one_1"), ("two", "x")]
+    assert read(TextSource(reports=str(reports))).images.is_empty()
+
+
+@pytest.mark.parametrize("source", [TextSource, OpeniSource])
+def test_a_missing_or_empty_folder_is_named(tmp_path: Path, source: Any) -> None:
+    with pytest.raises(UserError, match="nowhere: no such"):
+        read(source(reports=str(tmp_path / "nowhere")))
+    with pytest.raises(UserError, match=rf"{tmp_path.name}: no \.\w+ file in it"):
+        read(source(reports=str(tmp_path)))
+
+
+OPENI = """<eCitation><uId id="CXR9"/><MedlineCitation><Article><Abstract>
+<AbstractText Label="INDICATION">Cough &amp; fever</AbstractText>
+<AbstractText Label="FINDINGS"></AbstractText>
+<AbstractText Label="IMPRESSION">No  edema.</AbstractText>
+</Abstract></Article></MedlineCitation>
+<MeSH><major>Cardiomegaly/mild</major><automatic>Cardiomegaly</automatic></MeSH>
+<parentImage id="CXR9_IM-1"/></eCitation>"""
+
+
+def test_openi_text_tags_and_broken_files(tmp_path: Path) -> None:
+    (tmp_path / "9.xml").write_text(OPENI, encoding="utf-8")
+    (tmp_path / "10.xml").write_text("<eCitation>", encoding="utf-8")
+    prepared = read(OpeniSource(reports=str(tmp_path), images="films"))
+    assert prepared.studies.select("study_id", "report", "patient_id").rows() == [
+        ("CXR9", "INDICATION: Cough & fever\n\nIMPRESSION: No edema.", None)
+    ]
+    assert lost(prepared) == {"10": "report_unreadable"}
+    assert prepared.images.select("image_id", "path").rows() == [
+        ("CXR9_IM-1", "films/CXR9_IM-1.png")
+    ]
+    assert read_openi_mesh(tmp_path).rows() == [("CXR9", ["Cardiomegaly/mild"], ["Cardiomegaly"])]
+
+
+def test_films_without_reports(tmp_path: Path) -> None:
+    (tmp_path / "index.csv").write_text("image_id,size\nJ1,512\nJ2,512\n", encoding="utf-8")
+    prepared = read(ImageSource(images=str(tmp_path)))
+    assert prepared.studies["report"].null_count() == 2
+    assert prepared.images["path"].to_list() == [
+        str(tmp_path / "images" / "J1.png"),
+        str(tmp_path / "images" / "J2.png"),
+    ]
+    with pytest.raises(UserError, match="no column 'id'"):
+        read(ImageSource(images=str(tmp_path), columns={"image_id": "id"}))
+
+
+def test_shards_are_disjoint_by_patient_and_together_the_whole(mimic: Path) -> None:
+    shards = HashShards(by="hash", count=3)
+    parts = [read(mimic_source(mimic), shards, str(i)) for i in range(3)]
+    whole = read(mimic_source(mimic))
+    assert pl.concat([p.studies for p in parts]).sort("study_id").equals(whole.studies)
+    assert pl.concat([p.images for p in parts]).sort("study_id", "image_id").equals(whole.images)
+    for part in parts:
+        others = [p for p in parts if p is not part]
+        mine = set(part.studies["patient_id"])
+        assert not any(mine & set(o.studies["patient_id"]) for o in others)
+
+
+def test_shards_by_subject_prefix() -> None:
+    shards = SubjectPrefixShards(by="subject_prefix", digits=3)
+    assert shard_of("p10999999", "s1", shards) == "p109"
+    with pytest.raises(UserError, match="by: hash"):
+        shard_of("p90000001", "s1", shards)
+    with pytest.raises(UserError, match="by: hash"):
+        shard_of(None, "CXR1", shards)
+
+
+@pytest.mark.shared
+def test_every_openi_report_is_read_or_accounted_for(shared: Path) -> None:
+    source = OpeniSource(reports=str(shared / "data" / "openi" / "openi_reports.tgz"))
+    prepared = read(source)
+    assert prepared.studies.height + len(lost(prepared)) == 1181
+    assert set(lost(prepared).values()) == {"empty_report"}
+    assert read_openi_mesh(source.reports).height == 1181
