@@ -31,7 +31,7 @@ MAX_ANSWER_SENTENCES = 4
 _AGE = r"(?:\d{1,3}|_+|X{2,}|\[\*\*[^\]]*\*\*\])"
 _PATIENT = re.compile(
     rf"(?:(?:this is an?|an?|the patient is an?|patient is an?)\s+)?"
-    rf"(?:{_AGE}[\s-]*(?:years?|yrs?|y|months?|days?|weeks?)?[\s/.-]*(?:old|o)?\b[\s,-]*"
+    rf"(?:{_AGE}[\s-]*(?:years?|yrs?|y|months?|days?|weeks?)?[\s/.-]*(?:old|o\b)?[\s,-]*"
     rf"(?:(?:gentleman|man|woman|lady|male|female|boy|girl|patient|infant|[mf])\b)"
     rf"|{_AGE}[\s-]*(?:years?|yrs?|y|months?|days?|weeks?)[\s/.-]*(?:old|o)\b"
     rf"|(?:elderly|adult|young)?\s*(?:gentleman|woman|lady|man|female|male|infant)\b)",
@@ -139,8 +139,7 @@ class IndicationExtractor:
         """The text without tokens that stand for removed words."""
         for token in self._site.deid_tokens:
             text = re.sub(rf"(?<!\w){re.escape(token)}(?!\w)(?:-(?=\w))?", " ", text)
-        text = re.sub(r"\b(?:year|yr)s?[- ]old\b(?!\s+(?:wom|man|male|fem|pat))", " ", text)
-        text = re.sub(r"(?<![\d_])\s*-?\b(?:year|yr)s?[- ]old\s+", " ", text)
+        text = re.sub(r"(?<![\d_])(?<![\d_][\s-])-?\b(?:year|yr)s?[- ]old\b", " ", text)
         text = re.sub(r"\s+(?=[,.;])|(?:[,;]\s*)+(?=[,;.])", "", " ".join(text.split()))
         text = re.sub(r"(?:\s+(?:with|and|of|on|an?|the|for))+(?=\s*(?:[.,;]|$))", "", text)
         return text.strip(" ,;-")

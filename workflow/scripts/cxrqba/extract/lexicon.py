@@ -28,9 +28,9 @@ HEDGES = {
 } | dict.fromkeys(("may", "might", "could", "perhaps", "questionably"), "possible")
 """Words inside "the heart is *not* enlarged", and what they make of the finding."""
 ADVERBS = word_set(
-    "again also still stable unchanged now grossly borderline somewhat slightly mildly minimally "
-    "moderately markedly severely mild moderate marked severe minimal slight small large trace "
-    "overall relatively diffuse diffusely focal some multilevel patchy size "
+    "again also still stable unchanged now grossly borderline somewhat slightly significantly "
+    "mildly minimally moderately markedly severely mild moderate marked severe minimal slight "
+    "small large trace overall relatively diffuse diffusely focal some multilevel patchy size "
     "present seen noted identified visualized early"
 )
 FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS
@@ -46,6 +46,8 @@ ALTERNATIVES = frozenset(("or", "nor", "versus", "vs", "and/or"))
 
 JOINED = ("and",)
 """Skipped words of a match whose structure stands before or behind an "and"."""
+
+_LISTED = ("and", "or", ",")
 
 ENTITY_POLARITIES = ("abnormal", "device", "technical", "postsurgical")
 
@@ -124,6 +126,7 @@ class Lexicon:
         sentence = words(text, offset)
         findings = self._composed_lists(sentence, self._findings.find(sentence))
         subjects = self._structures.find(sentence)
+        before = [m for m in self._before.find(sentence) if not _inside(m, findings)]
         return Reading(
             text=text,
             offset=offset,
@@ -133,7 +136,7 @@ class Lexicon:
             subjects=subjects,
             structures=[m for m in subjects if not _inside(m, findings)],
             predicates=[m for m in self._predicates.find(sentence) if not _touches(m, findings)],
-            before=[m for m in self._before.find(sentence) if not _inside(m, findings)],
+            before=before,
             after=[m for m in self._after.find_all(sentence) if not _inside(m, findings)],
             non_assertions=self._non_assertions.find(sentence),
             changes=[m for m in self._changes.find(sentence) if not _inside(m, findings)],
@@ -147,13 +150,10 @@ class Lexicon:
         """Add what shares a structure: "calcified and *tortuous* aorta", "aorta is ... and ..."."""
         added: list[Match] = []
         for match in found:
-            if not match.value.composed:
-                continue
             for combined, first, last in _shared_structure(sentence, match):
                 other = self._findings.at_start(combined)
                 if (
                     other is not None
-                    and other.value.composed
                     and other.value.finding.name != match.value.finding.name
                     and not any(first < m.last and m.first < last for m in (*found, *added))
                     and other.last == len(combined)
@@ -167,13 +167,13 @@ def _shared_structure(sentence: list[Word], match: Match) -> Iterator[tuple[list
     """Word lists that a structure of ``match`` makes with an attribute joined to it."""
     inner = range(match.first + 1, match.last)
     joined = match.last
-    if joined + 1 < len(sentence) and sentence[joined].norm in ("and", ","):
+    if joined + 1 < len(sentence) and sentence[joined].norm in _LISTED:
         for end in range(joined + 4, joined + 1, -1):
             for cut in reversed(inner):
                 if end <= len(sentence):
                     yield sentence[match.first : cut] + sentence[joined + 1 : end], joined + 1, end
     before = match.first - 1
-    if before >= 1 and sentence[before].norm in ("and", ","):
+    if before >= 1 and sentence[before].norm in _LISTED:
         for cut in inner:
             yield [sentence[before - 1], *sentence[cut : match.last]], before - 1, before
 

@@ -69,7 +69,7 @@ def normal_statements(
 def _statement(
     reading: Reading, structure: Match, predicate: Match, meant: tuple[Structure, ...]
 ) -> NormalStatement:
-    around = range(max(0, predicate.first - 3), predicate.first)
+    around = range(max(0, min(structure.first, predicate.first) - 3), predicate.first)
     rest = any(reading.norm(i) in ("otherwise", "remaining", "elsewhere") for i in around)
     return NormalStatement(structure, predicate, meant, rest)
 
@@ -79,6 +79,8 @@ def _meant(structure: Match, predicate: Match) -> tuple[Structure, ...]:
 
 
 def _negated(reading: Reading, predicate: Match) -> bool:
+    if predicate.value == "negative" and reading.norm(predicate.last) == "for":
+        return True
     return any(reading.norm(predicate.first - k) in _NEGATORS for k in (1, 2)) and not any(
         reading.norm(i) in ("not", "no") for i in range(predicate.first, predicate.last)
     )

@@ -35,6 +35,7 @@ from cxrqba.extract.words import words
 from cxrqba.extract.zones import (
     Place,
     Zone,
+    head_of,
     places,
     predicate_changes,
     side_text,
@@ -160,12 +161,15 @@ class ObservationExtractor:
         shared = predicate_changes(reading, clause, kept) if kept else []
         alone = len(kept) == 1
         drafts: list[Draft] = []
-        previous: Draft | None = None
-        for (finding, made), zone in zip(claims, areas, strict=True):
+        made_of: list[Draft] = []
+        for i, ((finding, made), zone) in enumerate(zip(claims, areas, strict=True)):
             draft = self._draft(reading, sent_id, clause, finding, made, zone, shared, alone)
+            made_of.append(draft)
+            previous = made_of[head_of(reading, kept, i)] if i and made.link else None
+            if previous is not None and previous.child_type:  # a reading of the same finding
+                previous = next(d for d in reversed(made_of[:i]) if not d.child_type)
             if (
-                made.link is not None
-                and previous is not None
+                previous is not None
                 and previous.level in ("positive", "likely", "possible")
                 and draft.level != "recommendation"
                 and draft.key != previous.key
@@ -174,7 +178,6 @@ class ObservationExtractor:
                 previous.children.append(draft)
                 continue
             drafts.append(draft)
-            previous = draft
         return drafts
 
     def _draft(
@@ -212,7 +215,7 @@ class ObservationExtractor:
             regions=located,
             modifiers=[
                 (m.value.kind, surface(reading, m.first, m.last))
-                for _, m in values(reading.modifiers, own, finding)
+                for _, m in values(reading.modifiers, Zone(own.own), finding)
                 if not comparing & set(range(m.first, m.last))
             ],
             side_text=side_text(reading, own),
@@ -370,7 +373,7 @@ def _changes(
     reading: Reading, zone: Zone, shared: list[Match], made: Claim
 ) -> list[tuple[Any, Match]]:
     """Changes of a finding; "new" under a negation is the value "no new"."""
-    found = values(told_changes(reading), zone, None)
+    found = values(told_changes(reading), Zone(zone.own), None)
     known = {v.name for v, _ in found}
     found += [(m.value, m) for m in shared if m.value.name not in known]
     if made.level in ("negative", "unlikely"):
@@ -462,9 +465,9 @@ def _normal_draft(
         if clause[0] <= m.first and m.last <= clause[1] and m.value.name != _NEW
     ]
     located = places(reading, None, Zone((first, structure.last)))
-    if not located:
-        text = surface(reading, structure.first, structure.last)
-        located = [Place(text, text, (), structure.first, structure.last)]
+    if len(located) != 1:
+        region = statement.meant[0].region
+        located = [Place(region, region, (), structure.first, structure.last)]
     name = _normal_name(reading, statement, first)
     if alone:
         text = item_text(reading, *clause, change_words(reading, [m for _, m in changes]))
@@ -531,11 +534,13 @@ def _compared(
     reading: Reading, sent_id: str, clause: tuple[int, int], has_findings: bool
 ) -> list[Draft]:
     """ "Heart size is stable", "no interval change": compared, nothing asserted."""
-    changes = [m for m in reading.changes if clause[0] <= m.first and m.last <= clause[1]]
+    changes = [m for m in told_changes(reading) if clause[0] <= m.first and m.last <= clause[1]]
     pseudo = [
         m for m in reading.before if clause[0] <= m.first and m.last <= clause[1] and not m.value
     ]
     if not changes and not pseudo:
+        return []
+    if any(clause[0] <= m.first and m.last <= clause[1] for m in reading.non_assertions):
         return []
     structures = [s for s in reading.structures if clause[0] <= s.first and s.last <= clause[1]]
     if has_findings and not structures:

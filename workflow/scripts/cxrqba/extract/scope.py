@@ -151,14 +151,27 @@ def claim(
             return Claim(inner[-1], (), link)
         level = "possible" if _is_alternative(reading, clause, finding) else "positive"
         return Claim(level, (), link)
-    return Claim(_combined(reading, before, inner, absences), tuple(before[-2:]), link)
+    return Claim(_combined(reading, finding, before, inner, absences), tuple(before[-2:]), link)
+
+
+def _describes_all(reading: Reading, cue: Match, finding: Match) -> bool:
+    """A size belongs to the first item alone: "no large effusion or pneumothorax"."""
+    sized = any(
+        m.last == cue.last and m.value.kind == "severity" and m.value.name == "large"
+        for m in reading.modifiers
+    )
+    return not sized or not any(
+        reading.norm(i) in SEPARATORS for i in range(cue.last, finding.first)
+    )
 
 
 def _combined(
-    reading: Reading, before: list[Match], inner: list[str], absences: Sequence[str]
+    reading: Reading, finding: Match, before: list[Match], inner: list[str], absences: Sequence[str]
 ) -> str:
     nearest = before[-1]
     level = str(nearest.value)
+    if level == "unlikely" and not _describes_all(reading, nearest, finding):
+        level = "negative"
     earlier = [
         c
         for c in before[:-1]
@@ -190,8 +203,11 @@ def _is_asked(reading: Reading, clause: tuple[int, int], finding: Match) -> bool
     return any(
         clause[0] <= m.first
         and m.last <= finding.first
-        # a list of asked items goes on over commas, a verb ends it
-        and not any(reading.norm(i) in FINITE for i in range(m.last, finding.first))
+        # a list of asked items goes on over commas; a verb ends it, unless in a condition
+        and (
+            m.value == "if"
+            or not any(reading.norm(i) in FINITE for i in range(m.last, finding.first))
+        )
         for m in reading.non_assertions
     )
 

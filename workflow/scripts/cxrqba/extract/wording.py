@@ -109,15 +109,17 @@ def name_of(
 ) -> str:
     """Short name of an observation: its claim and its own words, without the change."""
     dropped = change_words(reading, changes)
-    dropped -= set(range(finding.first, finding.last))
     for cue in claim.cues:
         dropped.update(range(cue.first, cue.last))
     if claim.link is not None:
         dropped.update(range(claim.link.first, claim.link.last))
+    dropped -= set(range(finding.first, finding.last))
     first, last = zone.own
     leading = [c for c in claim.cues[-1:] if first <= c.first < finding.first]
     if leading and not _is_lead_in(reading, first, leading[0].first):
         first = min(leading[0].last, finding.first)
+    if claim.link is not None:
+        first = max(first, min(claim.link.last, finding.first))
     text = item_text(reading, first, last, dropped)
     if finding.skipped == JOINED:  # "... and tortuous": the structure stands elsewhere
         text = str(finding.value.finding.name)
@@ -138,6 +140,7 @@ def _claimed(claim: Claim, text: str, cue: str, finding: Match) -> str:
     inner = any(s == "not" for s in finding.skipped)
     if claim.level in _ABSENT and not inner:
         before = bool(claim.cues) and claim.cues[-1].last <= finding.first
+        before = before and claim.cues[-1].value == claim.level
         own = (
             before and re.match(r"no (?!longer)\w+", cue.lower()) and "evidence" not in cue.lower()
         )

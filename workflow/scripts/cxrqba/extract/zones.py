@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from cxrqba.extract.lexicon import ADVERBS, FINITE, PREPOSITIONS, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
+from cxrqba.extract.words import word_set
 from cxrqba.reference.tables import Value
 
 BREAKS = (",", "and", "or", "nor", "with", "without", "/", "(", "versus", "vs", "but", "no")
@@ -23,6 +24,7 @@ _PLACE_OPENERS = PREPOSITIONS | {"bilaterally"}
 _DISTANCE_UNITS = frozenset(("cm", "mm", "centimeter", "millimeter", "inch"))
 _DISTANCE_RELATIONS = frozenset(("above", "below", "beyond", "from", "past", "distal", "proximal"))
 _LEVELS = frozenset(("above", "below", "beyond"))
+_FILMS = word_set("view radiograph film image study examination exam x")
 _STABLE = ("stable", "no new")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
 
@@ -55,17 +57,36 @@ def zones(
     cuts.append(clause[1])
     found = [Zone((cuts[i], cuts[i + 1])) for i in range(len(findings))]
     _share_opening(reading, findings, found)
-    _share_place(reading, findings, found)
+    listed = next((i for i, link in enumerate(links) if i and link is not None), len(findings))
+    _share_place(reading, findings[:listed], found[:listed])
     for i, link in enumerate(links):
         if i and link is not None and not _placed(reading, findings[i], found[i]):
-            found[i].shared += found[i - 1].ranges()
+            found[i].shared += found[head_of(reading, findings, i)].ranges()
     return found
 
 
 def _after_predicate(reading: Reading, first: int, last: int) -> int:
     """Start of the first zone: behind "the lungs are clear", which speaks for itself."""
-    ends = [p.last for p in reading.predicates if first <= p.first and p.last <= last]
+    ends = [
+        p.last
+        for p in reading.predicates
+        if first < p.first and p.last <= last and reading.norm(p.last) not in ("for", "of")
+    ]
+    verbs = [i for i in range(first, last) if reading.norm(i) in FINITE]
+    if verbs and any(reading.norm(i) in _FILMS for i in range(first, verbs[0])):
+        ends.append(verbs[0] + 1)  # "two views of the chest demonstrate ..."
     return max(ends, default=first)
+
+
+def head_of(reading: Reading, findings: list[Match], i: int) -> int:
+    """Index of the finding that the linked finding ``i`` explains: "A with B, likely C" is A."""
+    head = i - 1
+    while head > 0:
+        gap = {reading.norm(k) for k in range(findings[head - 1].last, findings[head].first)}
+        if "with" not in gap or gap & {",", "and", "or"}:
+            break
+        head -= 1
+    return head
 
 
 def _cut(reading: Reading, left: Match, right: Match, link: Match | None) -> int:
