@@ -84,6 +84,16 @@ def test_exposure_and_inversion_do_not_matter() -> None:
         assert iou(again["left lung"], plain["left lung"]) > 0.95
 
 
+def test_even_borders_do_not_matter() -> None:
+    image, _ = film("PA", 1)
+    plain = found_boxes(image, "frontal")
+    top, left = 150, 260
+    framed = found_boxes(np.pad(image, ((top, 40), (left, 120))), "frontal")
+    for name in ("left lung", "right lung", "heart"):
+        x1, y1, x2, y2 = framed[name]
+        assert iou([x1 - left, y1 - top, x2 - left, y2 - top], plain[name]) > 0.9, name
+
+
 @pytest.mark.parametrize("view", ["frontal", "lateral", "unknown"])
 def test_images_without_a_chest_have_no_localisation(view: str) -> None:
     rng = np.random.default_rng(0)

@@ -128,7 +128,7 @@ LATERAL = outline(
 TYPICAL = np.array([0.11, 0.09, 0.46, 0.84, 0.0, 0.0, 0.56, 0.09, 0.90, 0.84, 0.0, 0.0])
 """Right and left lung of an upright film that shows the whole chest, as shares of the image."""
 
-STARTS = ((1.0, 0.0), (0.85, -0.05), (0.85, 0.05), (0.7, -0.05), (0.7, 0.05))
+STARTS = ((1.0, 0.0), (0.8, -0.05), (0.8, 0.05))
 """Scale about the image's centre and shift down of the placements a search starts from."""
 
 HEIGHT_REWARD, WIDTH_REWARD = 0.45, 0.2
@@ -264,7 +264,8 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
 
 
 def _fit_lungs(image: Field) -> _Lungs:
-    height, width = image.shape
+    x1, y1, x2, y2 = image.content
+    width, height = x2 - x1, y2 - y1
     unit = np.array([width, width, width, width, 0.4, 0.4] * 2, dtype=float)
 
     def score(p: Array) -> Array:
@@ -288,6 +289,7 @@ def _fit_lungs(image: Field) -> _Lungs:
         return moved
 
     extent = np.array([width, height, width, height, 1, 1] * 2, dtype=float)
+    corner = np.array([x1, y1, x1, y1, 0, 0] * 2, dtype=float)
     centre = np.array([0.5, 0.5, 0.5, 0.5, 0, 0] * 2)
     found = []
     for scale, shift in STARTS:
@@ -295,7 +297,7 @@ def _fit_lungs(image: Field) -> _Lungs:
         start[[1, 3, 7, 9]] += shift
         start[[4, 5, 10, 11]] = 0
         spreads = [0.07 * 0.65**i for i in range(8)]
-        found.append(search(score, start * extent, moves, 32, spreads))
+        found.append(search(score, corner + start * extent, moves, 32, spreads))
     best = max(found, key=lambda item: item[1])[0]
     best, _ = search(score, best, moves, 32, [0.03 * 0.65**i for i in range(6)])
     right = float(flux(image, LUNGS["right"], best[None, :6])[0])
@@ -509,7 +511,8 @@ def _lateral(image: Field) -> tuple[_Drawing, float] | None:
 
 
 def _fit_lateral(image: Field, shape: Shape) -> tuple[Array, float]:
-    height, width = image.shape
+    x1, y1, x2, y2 = image.content
+    width, height = x2 - x1, y2 - y1
     unit = np.array([width, width, width, width, 0.4], dtype=float)
 
     def score(p: Array) -> Array:
@@ -531,11 +534,12 @@ def _fit_lateral(image: Field, shape: Shape) -> tuple[Array, float]:
         return moved
 
     extent = np.array([width, height, width, height, 1], dtype=float)
+    corner = np.array([x1, y1, x1, y1, 0], dtype=float)
     found = []
     for scale in (1.0, 0.8):
         start = (np.array([*LATERAL_TYPICAL, 0.0]) - 0.5) * scale + 0.5
         start[4] = 0.0
         spreads = [0.08 * 0.65**i for i in range(8)]
-        found.append(search(score, start * extent, moves, 14, spreads))
+        found.append(search(score, corner + start * extent, moves, 14, spreads))
     best = max(found, key=lambda item: item[1])[0]
     return search(score, best, moves, 14, [0.03 * 0.65**i for i in range(6)])

@@ -29,6 +29,9 @@ GRADIENT_SIGMA = 2.0
 FAINT = 0.2
 """Gradients below this share of their neighbourhood's root mean square count less."""
 
+EVEN = 0.1
+"""A row or column whose gray values differ by less is border, not film."""
+
 OUTSIDE = -0.1
 """Flux of an outline's point outside the image."""
 
@@ -75,7 +78,7 @@ def outline(
     weights: Sequence[float] | None = None,
     modes: Sequence[Sequence[tuple[float, float]]] = (),
     outwards: float = 1.0,
-    samples: int = 96,
+    samples: int = 72,
 ) -> Shape:
     """A shape from its corners (u, v), with points spread evenly along the outline.
 
@@ -101,6 +104,7 @@ class Field:
     gray: Gray  # (h, w), 0..1 between the 1st and 99th percentile
     x: Gray  # (h, w) horizontal part of the unit gradient
     y: Gray
+    content: tuple[int, int, int, int]  # x1, y1, x2, y2 of the image within even borders
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -109,7 +113,7 @@ class Field:
 
     def inverted(self) -> Field:
         """The same image with black and white exchanged."""
-        return Field(1 - self.gray, -self.x, -self.y)
+        return Field(1 - self.gray, -self.x, -self.y, self.content)
 
 
 def prepare(image: Gray) -> Field:
@@ -126,7 +130,16 @@ def prepare(image: Gray) -> Field:
     length = np.hypot(gx, gy)
     nearby = np.sqrt(ndimage.gaussian_filter(length * length, SIDE / 13, truncate=3))
     scale = length + FAINT * nearby + 1e-4
-    return Field(gray, gx / scale, gy / scale)
+    return Field(gray, gx / scale, gy / scale, _content(gray))
+
+
+def _content(gray: Gray) -> tuple[int, int, int, int]:
+    """The box (x1, y1, x2, y2) left when even borders are cut; all of an even image."""
+    columns = np.flatnonzero(np.ptp(gray, axis=0) > EVEN)
+    rows = np.flatnonzero(np.ptp(gray, axis=1) > EVEN)
+    if rows.size == 0 or columns.size == 0:
+        return 0, 0, gray.shape[1], gray.shape[0]
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
 def flux(field: Field, shape: Shape, placements: Array) -> Array:
