@@ -75,7 +75,7 @@ def study_findings(
     )
     grouped = (
         asserted.select("study_id", "obs_entities")
-        .explode("obs_entities")
+        .explode("obs_entities", empty_as_null=True)
         .drop_nulls()
         .group_by("study_id")
         .agg(pl.col("obs_entities").unique())

@@ -84,7 +84,7 @@ def _parts(questions: pl.DataFrame) -> pl.DataFrame:
     return (
         questions.filter(pl.col("answers").list.len() > 0)
         .select(*_KEY, pl.col("answers").list.eval(fields))
-        .explode("answers")
+        .explode("answers", empty_as_null=True)
         .unnest("answers")
         .rename({"extraction_quality": "quality"})
     )
@@ -151,7 +151,7 @@ def _frontal_levels(questions: pl.DataFrame, frontal: pl.DataFrame) -> pl.DataFr
     entry = pl.col("question_img_localization_quality").struct
     return (
         questions.select(*_KEY, "question_img_localization_quality")
-        .explode("question_img_localization_quality")
+        .explode("question_img_localization_quality", empty_as_null=True)
         .filter(pl.col("question_img_localization_quality").is_not_null())
         .select(*_KEY, entry.field("image_id"), entry.field("localization_quality").alias("level"))
         .join(frontal, on=["study_id", "image_id"], how="semi")

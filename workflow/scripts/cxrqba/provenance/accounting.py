@@ -176,7 +176,7 @@ def _graphs(rows: _Rows, tables: Tables) -> None:
     complete = scan(tables.graphs, ["is_complete", "incomplete_reasons"], GRAPHS).collect()
     rows.add("build_graphs", "complete studies", None, int(complete["is_complete"].sum()))
     reasons = complete.filter(~pl.col("is_complete"), pl.col("incomplete_reasons").list.len() > 0)
-    names = reasons.select(pl.col("incomplete_reasons").list.unique().explode())
+    names = reasons.select(pl.col("incomplete_reasons").list.unique().explode(empty_as_null=True))
     rows.counts("build_graphs", "incomplete studies", _by(names, "incomplete_reasons"))
     origin = (
         scan(tables.observations, ["from_report", "positiveness"], OBSERVATIONS)
