@@ -69,9 +69,7 @@ class QaContext:
     def region_both_sides(self) -> dict[str, frozenset[str]]:
         """Region -> itself, its left and right parts where bilateral, and what they are part of."""
         return {
-            name: frozenset().union(
-                *(self.region_with_above[r] for r in (name, region.left, region.right) if r)
-            )
+            name: frozenset().union(*(self.region_with_above[r] for r in _sides(region)))
             for name, region in self.reference.regions.items()
         }
 
@@ -202,6 +200,13 @@ def _correlated(
         name: tuple(dict.fromkeys(n for _, n in sorted(found)))[:MAX_CORRELATED]
         for name, found in strengths.items()
     }
+
+
+def _sides(region: Region) -> tuple[str, ...]:
+    """The region and, where it is a bilateral one, its left and right part."""
+    if region.laterality != "bilateral":
+        return (region.name,)
+    return tuple(r for r in (region.name, region.left, region.right) if r)
 
 
 def _bands(region: Region) -> set[str]:

@@ -39,7 +39,7 @@ def generate(graph: SceneGraph, context: QaContext) -> tuple[list[Question], lis
     for file in context.templates:
         cases: dict[tuple[object, ...], list[Case]] = {}
         for template in file.templates:
-            if template.complete_only and not study.is_complete:
+            if template.complete_only and not graph.is_complete:
                 skipped.append(Skipped(graph.study_id, template.id, "incomplete_study"))
                 continue
             key = (template.variable, template.filter)
@@ -79,8 +79,8 @@ def _build(
         chosen = _fitting(template.answers, state, case)
         if chosen is None:
             return reason or ("indeterminate" if state == "unclear" else f"no_answer_if_{state}")
-        if chosen.positiveness == "neg" and not study.is_complete:
-            return "incomplete_study"
+        if chosen.positiveness == "neg" and study.no_denial:
+            return study.no_denial
         entries.append((contents.template(chosen, case, seed), "main_answer"))
     refused = ""
     for rule in template.parts:
@@ -97,8 +97,8 @@ def _build(
         entries.extend((c, rule.role) for c in found)
         is_missing = not found and not any(role == "main_answer" for _, role in entries)
         if rule.fallback is not None and is_missing:
-            if rule.fallback.positiveness == "neg" and not study.is_complete:
-                refused = "incomplete_study"
+            if rule.fallback.positiveness == "neg" and study.no_denial:
+                refused = study.no_denial
             elif _fitting((rule.fallback,), state, case) is None:
                 refused = reason or f"no_answer_if_{state}"
             else:

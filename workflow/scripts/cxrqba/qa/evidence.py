@@ -103,7 +103,7 @@ def _item(obs: Observation, context: QaContext) -> Item:
     return Item(
         obs=obs,
         polarity=polarity,
-        kinds=_kinds(obs, polarities),
+        kinds=_kinds(obs, polarities, {findings[e].polarity for e in family}),
         uncertain=obs.certainty == "uncertain",
         entities=frozenset(known),
         family=family,
@@ -126,9 +126,10 @@ def _polarity(obs: Observation, polarities: set[str]) -> Polarity:
     return "pos" if polarities else "unresolved"
 
 
-def _kinds(obs: Observation, polarities: set[str]) -> frozenset[str]:
+def _kinds(obs: Observation, polarities: set[str], of_family: set[str]) -> frozenset[str]:
     kinds = set()
-    if polarities & {"abnormal", "postsurgical", "normal"}:
+    # sternotomy wires are a device and postsurgical changes at once
+    if of_family & {"abnormal", "postsurgical", "normal"}:
         kinds.add("finding")
     if "device" in polarities:
         kinds.add("device")

@@ -53,7 +53,7 @@ _SPACES = re.compile(r"\s+")
 _SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:?!])")
 _DOUBLED_WORD = re.compile(r"\b([A-Za-z]+)(?: \1)+\b", re.I)
 _MAY_DOUBLE = frozenset({"that", "had"})
-_DOUBLED_MARK = re.compile(r"([.,;:?!])(?:\s*[.,;:])+(?=\s|$)")
+_DOUBLED_MARK = re.compile(r"[.,;:?!](?:\s*[.,;:?!])+(?=\s|$)")
 
 
 @lru_cache(maxsize=4096)
@@ -133,7 +133,7 @@ def sentence(text: str) -> str:
     """
     text = _SPACE_BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", text)).strip(" ,;:-")
     text = _DOUBLED_WORD.sub(_once, text)
-    text = _DOUBLED_MARK.sub(r"\1", text)
+    text = _DOUBLED_MARK.sub(_strongest_mark, text)
     if not any(c.isalnum() for c in text):
         return ""
     if text[-1] not in ".?!":
@@ -143,6 +143,10 @@ def sentence(text: str) -> str:
 
 def _once(match: re.Match[str]) -> str:
     return match.group(0) if match.group(1).lower() in _MAY_DOUBLE else match.group(1)
+
+
+def _strongest_mark(match: re.Match[str]) -> str:
+    return next(mark for mark in "?!.;:," if mark in match.group(0))
 
 
 def _head(name: str) -> str:

@@ -10,27 +10,31 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import polars as pl
 
 from cxrqba.graph.model import Localization
 from cxrqba.qa.model import Content, Part, Question, Skipped
 from cxrqba.qa.quality import LOCALIZATION, NO_LOCALIZATION, worst, worst_level
-from cxrqba.schema import (
-    ANSWER,
-    EXTRACTION_QUALITY,
-    QUALITY,
-    QUESTIONS,
-    RAW_MODIFIER,
-    SKIPPED_QUESTIONS,
-    STRINGS,
-)
-from cxrqba.schema import LOCALIZATION as LOCALIZATION_TYPE
+from cxrqba.schema import ANSWER, EXTRACTION_QUALITY, QUESTIONS, SKIPPED_QUESTIONS
 from cxrqba.tables import frame
 
 T = TypeVar("T", bound=Hashable)
 U = TypeVar("U")
 
 _LOCALIZATION_FIELDS = tuple(f.name for f in fields(Localization))
+_ANSWER_FIELDS = tuple(f.name for f in ANSWER.fields)  # type: ignore[union-attr]
+_QUESTION_SCALARS = (
+    "patient_id",
+    "study_id",
+    "question_id",
+    "question_type",
+    "question_strategy",
+    "mentioned",
+    "question",
+)
+_VARIABLE = ("name", "value")
+_IMAGE_QUALITY = ("image_id", "view", LOCALIZATION)
 _STRING_LISTS = (
     "regions",
     "obs_entities",
@@ -39,8 +43,8 @@ _STRING_LISTS = (
     "obs_subcategories",
     "obs_ids",
 )
-_ANSWER_FIELDS = tuple(pl.Schema({"answer": ANSWER})["answer"].to_schema())  # type: ignore[attr-defined]
 _TEXTS = ("text", "name_tag", "laterality", "certainty", "positiveness", "template")
+_NO_BOXES = pl.Series([], dtype=pl.List(pl.Float64))
 _RANK = {a: {level: i for i, level in enumerate(ls)} for a, ls in EXTRACTION_QUALITY.items()}
 
 
@@ -48,39 +52,24 @@ def to_table(questions: Sequence[Question]) -> pl.DataFrame:
     """Questions as a table with the columns of ``schema.QUESTIONS``, in the given order."""
     if not questions:
         return pl.DataFrame(schema=QUESTIONS)
-    qualities: _Encoder[tuple[tuple[str, str], ...]] = _Encoder()
-    images: _Encoder[tuple[tuple[str, str, str], ...]] = _Encoder()
-    quality_index = [qualities.index(tuple(question_quality(q).items())) for q in questions]
-    image_index = [images.index(tuple(image_quality(q))) for q in questions]
-    plain: dict[str, list[Any]] = {
-        "patient_id": [q.patient_id for q in questions],
-        "study_id": [q.study_id for q in questions],
-        "question_id": [q.question_id for q in questions],
-        "question_type": [q.question_type for q in questions],
-        "question_strategy": [q.question_strategy for q in questions],
-        "variables": [[{"name": k, "value": v} for k, v in q.variables.items()] for q in questions],
-        "mentioned": [q.mentioned for q in questions],
-        "obs_ids": [q.obs_ids for q in questions],
-        "contains_report_answers": [any(p.content.from_report for p in q.parts) for q in questions],
-        "contains_template_answers": [
-            any(not p.content.from_report for p in q.parts) for q in questions
-        ],
-        "question": [q.question for q in questions],
+    parts_of = [q.parts for q in questions]
+    columns: dict[str, pl.Series] = {
+        name: pl.Series([getattr(q, name) for q in questions], dtype=QUESTIONS[name])
+        for name in _QUESTION_SCALARS
     }
-    table = pl.DataFrame(plain, schema={c: QUESTIONS[c] for c in plain})
-    image_type = QUESTIONS["question_img_localization_quality"]
-    image_values = pl.Series(
-        [
-            [{"image_id": i, "view": v, "localization_quality": q} for i, v, q in value]
-            for value in images.values
-        ],
-        dtype=image_type,
+    columns["variables"] = _struct_lists([list(q.variables.items()) for q in questions], _VARIABLE)
+    columns["obs_ids"] = _string_lists([q.obs_ids for q in questions])
+    from_report = [[p.content.from_report for p in parts] for parts in parts_of]
+    columns["contains_report_answers"] = pl.Series([any(f) for f in from_report], dtype=pl.Boolean)
+    columns["contains_template_answers"] = pl.Series(
+        [not all(f) for f in from_report], dtype=pl.Boolean
     )
-    return table.with_columns(
-        _answers(questions).alias("answers"),
-        _qualities(qualities.values).gather(quality_index).alias("extraction_quality"),
-        image_values.gather(image_index).alias("question_img_localization_quality"),
-    ).select(list(QUESTIONS))
+    columns["answers"] = _answers(questions)
+    columns["extraction_quality"] = _qualities([question_quality(q) for q in questions])
+    columns["question_img_localization_quality"] = _struct_lists(
+        [image_quality(q) for q in questions], _IMAGE_QUALITY
+    )
+    return pl.DataFrame({name: columns[name] for name in QUESTIONS})
 
 
 def skipped_table(skipped: Iterable[Skipped]) -> pl.DataFrame:
@@ -109,6 +98,9 @@ def image_quality(question: Question) -> list[tuple[str, str, str]]:
                 levels = [NO_LOCALIZATION]
             result.append((image_id, view, worst_level(levels)))
     return result
+
+
+# --- nested columns ------------------------------------------------------------------------------
 
 
 class _Encoder(Generic[T]):
@@ -141,73 +133,102 @@ class _ById(Generic[U]):
         return number
 
 
+def _nest(counts: Sequence[int], flat: pl.Series) -> pl.Series:
+    """Cut ``flat`` into consecutive lists of the given lengths.
+
+    Building nested columns from flat ones is some twenty times faster than from Python lists.
+    """
+    lengths = np.asarray(counts, dtype=np.int64)
+    filled = lengths > 0
+    number = pl.Series(np.repeat(np.arange(len(lengths)), lengths)).set_sorted()
+    lists = (
+        pl.DataFrame({"list": number, "value": flat})
+        .group_by("list", maintain_order=True)
+        .agg("value")["value"]
+        .rename("")
+    )
+    if filled.all():
+        return lists
+    place = np.where(filled, np.cumsum(filled) - 1, len(lists))
+    return pl.concat([lists, pl.Series([[]], dtype=lists.dtype)]).gather(place)
+
+
+def _string_lists(values: Iterable[Sequence[str]]) -> pl.Series:
+    encoder: _Encoder[tuple[str, ...]] = _Encoder()
+    index = [encoder.index(tuple(v)) for v in values]
+    flat = pl.Series([s for v in encoder.values for s in v], dtype=pl.String)
+    return _nest([len(v) for v in encoder.values], flat).gather(index)
+
+
+def _struct_lists(values: Iterable[Sequence[tuple[str, ...]]], fields: Sequence[str]) -> pl.Series:
+    """Lists of structs of strings from lists of tuples."""
+    encoder: _Encoder[tuple[tuple[str, ...], ...]] = _Encoder()
+    index = [encoder.index(tuple(v)) for v in values]
+    rows = [row for v in encoder.values for row in v]
+    flat = pl.DataFrame(
+        {name: pl.Series([r[i] for r in rows], dtype=pl.String) for i, name in enumerate(fields)}
+    ).to_struct("")
+    return _nest([len(v) for v in encoder.values], flat).gather(index)
+
+
+def _qualities(values: Iterable[Mapping[str, str]]) -> pl.Series:
+    encoder: _Encoder[tuple[str | None, ...]] = _Encoder()
+    index = [encoder.index(tuple(v.get(a) for a in EXTRACTION_QUALITY)) for v in values]
+    distinct = pl.DataFrame(
+        {
+            aspect: pl.Series([v[i] for v in encoder.values], dtype=pl.String)
+            for i, aspect in enumerate(EXTRACTION_QUALITY)
+        }
+    )
+    return distinct.to_struct("").gather(index)
+
+
 def _answers(questions: Sequence[Question]) -> pl.Series:
     """One list of answer parts per question."""
     contents: _ById[Content] = _ById()
     parts = [p for q in questions for p in q.parts]
     index = [contents.index(p.content) for p in parts]
-    place = pl.DataFrame(
-        {
-            "question": [n for n, q in enumerate(questions) for _ in q.parts],
-            "answer_id": [p.answer_id for p in parts],
-            "parent_answer_id": [p.parent_answer_id for p in parts],
-            "answer_type": [p.answer_type for p in parts],
-            "answer_level": [p.answer_level for p in parts],
-        },
-        schema={
-            "question": pl.UInt32,
-            "answer_id": pl.String,
-            "parent_answer_id": pl.String,
-            "answer_type": pl.String,
-            "answer_level": pl.Int32,
-        },
-    )
-    wide = pl.concat([place, _contents(contents.values)[index]], how="horizontal")
-    return (
-        wide.select("question", pl.struct(_ANSWER_FIELDS).alias("answers"))
-        .group_by("question", maintain_order=True)
-        .agg("answers")["answers"]
-        .cast(QUESTIONS["answers"])
-    )
+    columns = {c.name: c for c in _contents(contents.values)[index]}
+    for name in ("answer_id", "parent_answer_id", "answer_type"):
+        columns[name] = pl.Series([getattr(p, name) for p in parts], dtype=pl.String)
+    columns["answer_level"] = pl.Series([p.answer_level for p in parts], dtype=pl.Int32)
+    flat = pl.DataFrame({name: columns[name] for name in _ANSWER_FIELDS}).to_struct("")
+    return _nest([len(q.parts) for q in questions], flat)
 
 
 def _contents(contents: Sequence[Content]) -> pl.DataFrame:
-    """Contents column by column; localizations and qualities are encoded once each."""
+    """Contents column by column."""
     localizations: _ById[list[Localization]] = _ById()
-    qualities: _Encoder[tuple[tuple[str, str], ...]] = _Encoder()
     where = [localizations.index(c.localization) for c in contents]
-    quality = [qualities.index(tuple(c.extraction_quality.items())) for c in contents]
-    columns: list[pl.Series] = [
-        pl.Series(name, [getattr(c, name) for c in contents], dtype=pl.String) for name in _TEXTS
-    ]
-    columns += [
-        pl.Series(name, [getattr(c, name) for c in contents], dtype=STRINGS)
-        for name in _STRING_LISTS
-    ]
-    columns += [
-        pl.Series("from_report", [c.from_report for c in contents], dtype=pl.Boolean),
-        pl.Series(
-            "modifiers",
-            [[{"type": t, "value": v} for t, v in c.modifiers] for c in contents],
-            dtype=pl.List(RAW_MODIFIER),
-        ),
-        _localizations(localizations.values).gather(where).alias("localization"),
-        _qualities(qualities.values).gather(quality).alias("extraction_quality"),
-    ]
+    columns = {
+        name: pl.Series([getattr(c, name) for c in contents], dtype=pl.String) for name in _TEXTS
+    }
+    columns |= {name: _string_lists(getattr(c, name) for c in contents) for name in _STRING_LISTS}
+    columns["from_report"] = pl.Series([c.from_report for c in contents], dtype=pl.Boolean)
+    columns["modifiers"] = _struct_lists((c.modifiers for c in contents), ("type", "value"))
+    columns["localization"] = _localizations(localizations.values).gather(where)
+    columns["extraction_quality"] = _qualities(c.extraction_quality for c in contents)
     return pl.DataFrame(columns)
 
 
 def _localizations(values: Sequence[list[Localization]]) -> pl.Series:
-    return pl.Series(
-        [[{f: getattr(one, f) for f in _LOCALIZATION_FIELDS} for one in v] for v in values],
-        dtype=pl.List(LOCALIZATION_TYPE),
-    )
-
-
-def _qualities(values: Sequence[tuple[tuple[str, str], ...]]) -> pl.Series:
-    return pl.Series(
-        [{**dict.fromkeys(EXTRACTION_QUALITY), **dict(value)} for value in values], dtype=QUALITY
-    )
+    flat = [one for v in values for one in v]
+    boxes = np.array([b for one in flat for b in one.bboxes], dtype=float).reshape(-1, 4)
+    box_lists = pl.Series("", boxes).cast(pl.List(pl.Float64)) if len(boxes) else _NO_BOXES
+    columns = {
+        "image_id": pl.Series([one.image_id for one in flat], dtype=pl.String),
+        "bboxes": _nest([len(one.bboxes) for one in flat], box_lists),
+        **{
+            name: _string_lists(getattr(one, name) for one in flat)
+            for name in ("localization_reference_ids", "instance_mask_ids", "missing_localization")
+        },
+        "is_fallback": pl.Series([one.is_fallback for one in flat], dtype=pl.Boolean),
+        "localization_quality": pl.Series(
+            [one.localization_quality for one in flat], dtype=pl.String
+        ),
+    }
+    structs = pl.DataFrame({name: columns[name] for name in _LOCALIZATION_FIELDS}).to_struct("")
+    return _nest([len(v) for v in values], structs)
 
 
 # --- the release's JSON --------------------------------------------------------------------------

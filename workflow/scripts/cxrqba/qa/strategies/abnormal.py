@@ -58,7 +58,7 @@ def _study_case(study: Study, subcategories: Sequence[str] | None) -> Case:
         basis=basis(items),
         status={
             "finding": _status(items, "finding", _study_doubts(study)),
-            "any": _status(items, None, _no_statement(study)),
+            "any": _status(items, None, ()),
         },
     )
 
@@ -95,14 +95,7 @@ def _status(items: Sequence[Item], kind: str | None, doubts: Iterable[str]) -> S
     return status(of("pos"), of("neg"), of("unclear"), doubts)
 
 
-def _no_statement(study: Study) -> Iterator[str]:
-    """A study of comparisons and recommendations alone is never called normal."""
-    if not any(i.obs.from_report and i.polarity in ("pos", "neg") for i in study.evidence.items):
-        yield "no_positive_or_negative_statement"
-
-
 def _study_doubts(study: Study) -> Iterator[str]:
-    yield from _no_statement(study)
     if study.evidence.open_notes:
         yield "only_comparison_or_recommendation"
     if study.evidence.of("unresolved"):
@@ -113,7 +106,6 @@ def _subcategory_doubts(
     study: Study, items: Sequence[Item], subcategory: str, kind: str
 ) -> Iterator[str]:
     """Why nothing of this subcategory may be called absent."""
-    yield from _no_statement(study)
     evidence, context = study.evidence, study.context
     if any(subcategory in n.obs.obs_subcategories for n in evidence.open_notes):
         yield "only_comparison_or_recommendation"

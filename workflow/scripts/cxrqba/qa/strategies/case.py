@@ -44,9 +44,17 @@ class Study:
     context: QaContext
 
     @property
-    def is_complete(self) -> bool:
-        """Whether negatives may be said."""
-        return self.evidence.graph.is_complete
+    def no_denial(self) -> str:
+        """Why no negative may be said at all; empty where it may.
+
+        "No" and "normal" need a complete graph, and a report that states anything: one of
+        comparisons and recommendations alone is never called normal.
+        """
+        if not self.evidence.graph.is_complete:
+            return "incomplete_study"
+        if any(i.obs.from_report and i.polarity in ("pos", "neg") for i in self.evidence.items):
+            return ""
+        return "no_positive_or_negative_statement"
 
 
 def observations(items: Sequence[Item]) -> list[Observation]:

@@ -16,7 +16,7 @@ from cxrqba.qa.language import (
     with_article,
 )
 from cxrqba.qa.sampling import sample, study_generator
-from cxrqba.qa.strategies.case import Case, Study, Target, basis, classes, observations
+from cxrqba.qa.strategies.case import Case, Study, Target, classes, observations
 from cxrqba.qa.templates import Template, TemplateFile
 
 _NO_SIDE = ("bibasilar", "bilateral", "sided", " or ", " seen ")
@@ -62,6 +62,14 @@ def _case(study: Study, name: str, mentioned: bool) -> Case:
     firm = asserted(positives)
     subsets: dict[str, Sequence[Observation]] = {
         **classes(mine),
+        # a device may be a kind of the finding: sternotomy wires are postsurgical changes
+        **{
+            f"{kind}_{polarity}": [
+                i.obs for i in mine if i.polarity == polarity and not i.overridden
+            ]
+            for kind in ("finding", "device")
+            for polarity in ("pos", "neg", "unclear")
+        },
         **_related(study, name, positives),
     }
     return Case(
@@ -72,7 +80,7 @@ def _case(study: Study, name: str, mentioned: bool) -> Case:
         holds=_holds(name, firm, context),
         mentioned=mentioned,
         target=_target(name, context),
-        basis=basis(mine),
+        basis={"finding_pos": observations(firm), "device_pos": observations(firm)},
     )
 
 
