@@ -96,6 +96,8 @@ class SceneGraph:
     obs_sent_relations: list[dict[str, str]]
     region_region_relations: list[dict[str, str]]
     study_quality: dict[str, str]
-    study_img_localization_quality: list[dict[str, str]]  # {"image_id","view","localization_quality"}
+    study_img_localization_quality: list[
+        dict[str, str]
+    ]  # {"image_id","view","localization_quality"}
     is_complete: bool
     incomplete_reasons: list[str]

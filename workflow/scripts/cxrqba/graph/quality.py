@@ -1,0 +1,70 @@
+"""Extraction quality of observations and studies (paper Tab. 11): the worst level counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from cxrqba.graph.model import Observation
+from cxrqba.graph.vocabulary import Vocabulary, spaced
+from cxrqba.schema import EXTRACTION_QUALITY
+
+_RANK = {
+    aspect: {level: i for i, level in enumerate(levels)}
+    for aspect, levels in EXTRACTION_QUALITY.items()
+}
+
+
+def region_level(observation: Observation) -> str:
+    """Level of region_quality."""
+    names, defaults = observation.region_names, set(observation.default_regions)
+    if not names:
+        return "NO_REGIONS"
+    if defaults.issuperset(names):
+        return "DEFAULT_REGIONS_ONLY"
+    if defaults.intersection(names):
+        return "CONTAINS_DEFAULT_REGIONS"
+    if observation.non_resolved_regions:
+        return "CONTAINS_NON_RESOLVED_REGIONS"
+    return "RESOLVED_REGIONS_ONLY"
+
+
+def entity_level(observation: Observation) -> str:
+    """Level of entity_quality."""
+    if observation.non_resolved_obs_entities:
+        return "CONTAINS_NON_RESOLVED_ENTITIES"
+    return "RESOLVED_ENTITIES_ONLY" if observation.obs_entities else "NO_ENTITIES"
+
+
+def sentence_name_level(name: str, summary: str, vocabulary: Vocabulary) -> str:
+    """Level of sentence_name_quality; change words and underscores are tracked, not cleaned."""
+    if any(vocabulary.changes.found(spaced(text)) for text in (name, summary)):
+        return "CHANGE_IN_SENTENCE_OR_NAME"
+    return "UNDERSCORES_IN_SENTENCE_OR_NAME" if "_" in name + summary else "NO_ISSUES"
+
+
+def change_level(sentence: str | None, unresolved: int, vocabulary: Vocabulary) -> str:
+    """Level of change_quality; CHANGE_SENTENCE_REMOVED if the sentence mentions no change."""
+    if sentence and not vocabulary.changes.found(spaced(sentence)):
+        return "CHANGE_SENTENCE_REMOVED"
+    if sentence and "_" in sentence:
+        return "UNDERSCORES_IN_CHANGE_SENTENCE"
+    return "CONTAINS_NON_RESOLVED_CHANGES" if unresolved else "NO_ISSUES"
+
+
+def worst_levels(qualities: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Worst level per aspect; aspects that nothing has are absent."""
+    found: dict[str, list[str]] = {}
+    for quality in qualities:
+        for aspect, level in quality.items():
+            found.setdefault(aspect, []).append(level)
+    return {a: min(found[a], key=_RANK[a].__getitem__) for a in EXTRACTION_QUALITY if a in found}
+
+
+def best_level(aspect: str, levels: Iterable[str]) -> str:
+    """Best of some levels; ``levels`` must not be empty."""
+    return max(levels, key=_RANK[aspect].__getitem__)
+
+
+def worst_level(aspect: str, levels: Iterable[str]) -> str:
+    """Worst of some levels; ``levels`` must not be empty."""
+    return min(levels, key=_RANK[aspect].__getitem__)

@@ -1,0 +1,111 @@
+"""Region nodes and the four relation lists of a scene graph (paper Sec. D.1, E.1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cxrqba.graph.localize import ImageBoxes, localize, overall_level
+from cxrqba.graph.model import Observation, RegionNode
+from cxrqba.graph.vocabulary import Vocabulary
+
+_SIDES = ("left", "right", "bilateral")
+
+
+def region_names(observations: Iterable[Observation], vocabulary: Vocabulary) -> list[str]:
+    """Mentioned regions, all regions above them, the pairs they belong to, and key regions."""
+    reference = vocabulary.reference
+    names = {r.name for r in reference.regions.values() if r.key_region}
+    names.update(r for o in observations for r in o.region_names)
+    for name in list(names):
+        pair = reference.regions[name].bilateral
+        names.update(reference.region_ancestors[name])
+        if pair is not None:
+            names.update((pair, *reference.region_ancestors[pair]))
+    return [r for r in reference.regions if r in names]
+
+
+def region_nodes(
+    names: Iterable[str], boxes: ImageBoxes, vocabulary: Vocabulary
+) -> dict[str, RegionNode]:
+    """Region nodes in table order; localizations of the images that show the region."""
+    nodes = {}
+    for name in names:
+        side = vocabulary.reference.regions[name].laterality
+        found = [one for one in localize([name], boxes, vocabulary) if one.bboxes]
+        nodes[name] = RegionNode(
+            region=name,
+            laterality=side if side in _SIDES else "unknown",
+            localization=found,
+            region_localization_quality=overall_level(found),
+        )
+    return nodes
+
+
+def located_at(observations: Iterable[Observation], vocabulary: Vocabulary) -> list[dict[str, Any]]:
+    """direct: as extracted; bilateral: the pair of such a region; sub_region: regions above."""
+    reference = vocabulary.reference
+    relations: list[dict[str, Any]] = []
+    for o in observations:
+        how: dict[str, tuple[str, list[str]]] = {
+            r["region"]: ("direct", list(r["distances"])) for r in o.regions
+        }
+        for name in o.region_names:
+            pair = reference.regions[name].bilateral
+            if pair is not None:
+                how.setdefault(pair, ("bilateral", []))
+        for name in o.region_names:
+            for above in reference.region_ancestors[name]:
+                how.setdefault(above, ("sub_region", []))
+        relations += [
+            {
+                "region": region,
+                "observation_id": o.obs_id,
+                "distances": distances,
+                "where_specified": specified,
+            }
+            for region, (specified, distances) in how.items()
+        ]
+    return relations
+
+
+def region_relations(names: Iterable[str], vocabulary: Vocabulary) -> list[dict[str, str]]:
+    """``related_region`` is a sub region, or the left, right or bilateral version of ``region``."""
+    regions = vocabulary.reference.regions
+    names = list(names)
+    known = frozenset(names)
+    relations = []
+    for name in names:
+        entry = regions[name]
+        for parent in entry.parents:
+            if parent in known:
+                relations.append((parent, name, "sub_region"))
+        for version, kind in ((entry.left, "left"), (entry.right, "right")):
+            if version in known and version is not None:
+                relations.append((name, version, kind))
+        if entry.bilateral in known and entry.bilateral is not None:
+            relations.append((name, entry.bilateral, "bilateral"))
+    return [
+        {"region": a, "related_region": b, "relation_type": kind}
+        for a, b, kind in sorted(set(relations))
+    ]
+
+
+def observation_relations(observations: Mapping[str, Observation]) -> list[dict[str, str]]:
+    """Parent and child by their ids."""
+    return [
+        {
+            "parent_observation_id": i.rpartition(".")[0],
+            "child_observation_id": i,
+            "child_type": o.child_type or "",
+        }
+        for i, o in observations.items()
+        if o.child_level > 0
+    ]
+
+
+def sentence_relations(observations: Iterable[Observation]) -> list[dict[str, str]]:
+    """Observation and the sentences it stems from."""
+    return [
+        {"observation_id": o.obs_id, "sentence_id": s} for o in observations for s in o.sent_ids
+    ]

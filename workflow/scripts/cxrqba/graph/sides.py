@@ -1,0 +1,123 @@
+"""Side of an observation and the regions that agree with it (paper Sec. E.1.3).
+
+The side comes from keywords of the observation's own clause, never from another clause: first the
+clause, then findings and regions as written, then regions that imply a side. A wrong side harms
+more than an unknown one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cxrqba.graph.vocabulary import Vocabulary, spaced
+from cxrqba.mapping.mentions import clean
+
+OPPOSITE = {"left": "right", "right": "left"}
+UNKNOWN = "unknown"
+
+
+def laterality_of(raw: Mapping[str, Any], regions: Iterable[str], vocabulary: Vocabulary) -> str:
+    """left, right, bilateral, likely bilateral or unknown."""
+    clause = spaced(clean(raw["laterality_text"]))
+    values = [clean(r["region"]) for r in raw["regions"] or () if r]
+    written = spaced(" ; ".join([*map(clean, raw["entities"] or ()), *values]))
+    for text in (clause, written):
+        side = explicit_side(text, vocabulary)
+        if side != UNKNOWN:
+            return side
+    both = f"{clause}{written}"
+    side = _side(both, vocabulary.left_implied, vocabulary.right_implied)
+    if side == UNKNOWN:
+        side = _side_of_regions(regions, vocabulary)
+    if side != UNKNOWN:
+        return side
+    if vocabulary.plural_pairs.found(both):
+        return "bilateral"
+    return "likely bilateral" if vocabulary.likely_bilateral.found(both) else UNKNOWN
+
+
+def explicit_side(text: str, vocabulary: Vocabulary) -> str:
+    """Side that words of ``text`` (form of ``spaced``) name; fixed names give none."""
+    if vocabulary.comparisons.found(text):
+        return "bilateral"
+    text = vocabulary.fixed_names.removed(text)
+    if vocabulary.bilateral.found(text):
+        return "bilateral"
+    return _side(text, vocabulary.left, vocabulary.right)
+
+
+def _side(text: str, left: Any, right: Any) -> str:
+    has_left, has_right = left.found(text), right.found(text)
+    if has_left and has_right:
+        return "bilateral"
+    return "left" if has_left else "right" if has_right else UNKNOWN
+
+
+def _side_of_regions(regions: Iterable[str], vocabulary: Vocabulary) -> str:
+    known = vocabulary.reference.regions
+    sides = {known[r].laterality for r in regions}
+    if {"left", "right"} <= sides:
+        return "bilateral"
+    if sides & {"bilateral", "midline", "unknown"}:
+        return UNKNOWN
+    return next(iter(sides), UNKNOWN)
+
+
+def sided(region: str, laterality: str, vocabulary: Vocabulary) -> str:
+    """The version of a bilateral region on the observation's side; others stay as they are."""
+    entry = vocabulary.reference.regions[region]
+    if entry.laterality != "bilateral":
+        return region
+    version = {"left": entry.left, "right": entry.right}.get(laterality)
+    return version or region
+
+
+def default_regions(entities: Iterable[str], laterality: str, vocabulary: Vocabulary) -> list[str]:
+    """Default regions of the findings, on the observation's side."""
+    findings, regions = vocabulary.reference.findings, vocabulary.reference.regions
+    found: dict[str, None] = {}
+    for entity in entities:
+        for region in findings[entity].default_regions:
+            version = sided(region, laterality, vocabulary)
+            if regions[version].laterality != OPPOSITE.get(laterality):
+                found[version] = None
+    return list(found)
+
+
+def refined(extracted: Iterable[str], defaults: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+    """Defaults that lie within an extracted region: they say more precisely where.
+
+    Only where the extracted regions are all wider than some default: a place the report itself
+    gives precisely is not added to.
+    """
+    extracted, defaults = list(extracted), list(defaults)
+    above = vocabulary.reference.region_ancestors
+    precise = [d for d in defaults if any(e in above[d] for e in extracted)]
+    wide = {e for d in precise for e in extracted if e in above[d]}
+    return precise if wide == set(extracted) else []
+
+
+def contradicting(regions: Iterable[str], laterality: str, vocabulary: Vocabulary) -> list[str]:
+    """Regions of the side opposite to the observation's."""
+    known = vocabulary.reference.regions
+    wrong = OPPOSITE.get(laterality)
+    return [r for r in regions if wrong is not None and known[r].laterality == wrong]
+
+
+def split_or_merged(
+    regions: Mapping[str, list[str]], laterality: str, vocabulary: Vocabulary
+) -> dict[str, list[str]]:
+    """Bilateral regions become their sided version on one side; left and right become the pair."""
+    known = vocabulary.reference.regions
+    result: dict[str, list[str]] = {}
+    for region, distances in regions.items():
+        target = sided(region, laterality, vocabulary)
+        pair_name = known[target].bilateral
+        if pair_name is not None and laterality not in OPPOSITE:
+            both = known[pair_name]
+            if pair_name in regions or (both.left in regions and both.right in regions):
+                target = pair_name
+        kept = result.setdefault(target, [])
+        kept += [d for d in distances if d not in kept]
+    return result

@@ -1,0 +1,171 @@
+"""Reference tags of one raw observation, from the mapping decisions (paper Sec. E.1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from cxrqba.graph.vocabulary import Vocabulary, spaced
+from cxrqba.mapping.mentions import clean, pair
+from cxrqba.schema import MODIFIER_TYPES
+
+FILL_SCORE = 0.8
+"""Summary or name name a finding the entities do not only if they are nearly its words."""
+
+UNKNOWN_LEVEL = "indeterminate"
+"""Level of a probability that no cue explains: neither presence nor absence is claimed."""
+
+Decision = Mapping[str, Any]
+Mappings = Mapping[tuple[str, str], Decision]
+"""(kind, text) -> row of MAPPINGS."""
+
+
+def mappings_by_text(table: pl.DataFrame) -> Mappings:
+    """MAPPINGS rows by kind and text."""
+    return {(r["kind"], r["text"]): r for r in table.iter_rows(named=True)}
+
+
+@dataclass(slots=True)
+class Tags:
+    """Resolved and unresolved values of one observation."""
+
+    entities: list[str] = field(default_factory=list)
+    unresolved_entities: list[str] = field(default_factory=list)
+    regions: dict[str, list[str]] = field(default_factory=dict)  # name -> distances
+    unresolved_regions: dict[str, list[str]] = field(default_factory=dict)
+    modifiers: dict[str, list[str]] = field(default_factory=dict)
+    changes: list[str] = field(default_factory=list)
+    unresolved_changes: int = 0
+    decisions: list[dict[str, Any]] = field(default_factory=list)
+
+
+def resolve(raw: Mapping[str, Any], mappings: Mappings) -> Tags:
+    """Tags of a row of RAW_OBSERVATIONS.
+
+    Unresolved findings and regions are kept; unresolved modifiers and changes are discarded, but
+    their decisions stay.
+    """
+    tags = Tags(modifiers={t: [] for t in MODIFIER_TYPES})
+    region_texts = _resolve_regions(raw, mappings, tags)
+    _resolve_entities(raw, region_texts, mappings, tags)
+    for text in _texts(m["value"] for m in raw["modifiers"] or () if m):
+        found = _decide("modifier", text, mappings, tags)
+        kind = found["reference_type"] if found else None
+        if found and found["reference"] and kind in tags.modifiers:
+            _add(tags.modifiers[kind], found["reference"])
+    for text in _texts(raw["changes"]):
+        found = _decide("change", text, mappings, tags)
+        if found and found["reference"]:
+            _add(tags.changes, found["reference"])
+        else:
+            tags.unresolved_changes += 1
+    return tags
+
+
+def _resolve_regions(raw: Mapping[str, Any], mappings: Mappings, tags: Tags) -> list[str]:
+    texts: dict[str, list[str]] = {}
+    for region in raw["regions"] or ():
+        text = clean(region["region"]) if region else ""
+        if text:
+            distances = texts.setdefault(text, [])
+            distances += [d for d in _texts(region["distances"]) if d not in distances]
+    for text, distances in texts.items():
+        found = _decide("region", text, mappings, tags)
+        if found and found["reference"]:
+            known = tags.regions.setdefault(found["reference"], [])
+            known += [d for d in distances if d not in known]
+        else:
+            tags.unresolved_regions[text] = distances
+    return list(texts)
+
+
+def _resolve_entities(
+    raw: Mapping[str, Any], region_texts: list[str], mappings: Mappings, tags: Tags
+) -> None:
+    """An exact entity wins; then the better of entity and (entity, region) pair.
+
+    Summary and name only fill in where nothing of the observation is resolved.
+    """
+    resolved: dict[str, None] = {}
+    unresolved: dict[str, None] = {}
+    for text in _texts(raw["entities"]):
+        best = _decide("entity", text, mappings, tags)
+        if not (best and best["method"] == "exact"):
+            for region in region_texts:
+                paired = mappings.get(("entity_region", pair(text, region)))
+                if paired and paired["reference"] and _rank(paired) > _rank(best):
+                    best = paired
+                    _note(paired, tags)
+        if best and best["reference"]:
+            resolved[best["reference"]] = None
+        else:
+            unresolved[text] = None
+    tags.entities, tags.unresolved_entities = list(resolved), list(unresolved)
+    if resolved or not unresolved:
+        return
+    for kind, text in (("name", raw["name"]), ("summary", raw["summary_sentence"])):
+        found = mappings.get((kind, clean(text)))
+        if found and found["reference"] and found["score"] >= FILL_SCORE:
+            _note(found, tags)
+            tags.entities.append(found["reference"])
+            return
+
+
+def _rank(decision: Decision | None) -> tuple[bool, float]:
+    if decision is None or not decision["reference"]:
+        return False, -1.0
+    return decision["method"] == "exact", decision["score"]
+
+
+def _decide(kind: str, text: str, mappings: Mappings, tags: Tags) -> Decision | None:
+    found = mappings.get((kind, text))
+    if found is not None:
+        _note(found, tags)
+    return found
+
+
+def _note(found: Decision, tags: Tags) -> None:
+    tags.decisions.append(decision_record(found))
+
+
+def decision_record(found: Decision) -> dict[str, Any]:
+    """A row of MAPPINGS as an observation keeps it."""
+    return {k: found[k] for k in ("kind", "text", "reference", "score", "runner_up", "method")}
+
+
+def level_of(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str:
+    """Probability level of a raw observation, from the levels and the cue table, never by likeness.
+
+    A value that is neither, or whose cues disagree on presence, is ``indeterminate``.
+    """
+    levels = vocabulary.reference.levels
+    values = [raw["probability"]]
+    values += [m["value"] for m in raw["modifiers"] or () if m and m["type"] == "probability"]
+    for value in values:
+        text = clean(value)
+        if not text:
+            continue
+        name = text.lower().replace(" ", "_")
+        if name in levels:
+            return name
+        plain = spaced(text).strip()
+        if plain in vocabulary.cue_levels:
+            return vocabulary.cue_levels[plain]
+        found = vocabulary.cue_phrases.matches(plain)
+        claimed = {vocabulary.cue_levels[f] for f in found}
+        if len(claimed) == 1:
+            return claimed.pop()
+        return UNKNOWN_LEVEL
+    return UNKNOWN_LEVEL
+
+
+def _texts(values: Iterable[str | None] | None) -> list[str]:
+    return list(dict.fromkeys(t for t in map(clean, values or ()) if t))
+
+
+def _add(values: list[str], value: str) -> None:
+    if value not in values:
+        values.append(value)
