@@ -11,9 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from cxrqba.config import HashShards, OpeniSource, SiteConfig
 from cxrqba.extract.observations import ObservationExtractor, extract_shard
+from cxrqba.extract.sentences import SentenceExtractor
+from cxrqba.extract.sentences import extract_shard as extract_sentences
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import load_reference
+from cxrqba.reports.readers import prepare
 from cxrqba.schema import LEDGER, PASS_STATUS, RAW_OBSERVATIONS, SENTENCES, STUDIES
 from cxrqba.tables import frame, read_table, write_table
 
@@ -146,6 +150,81 @@ def claims(extractor: ObservationExtractor, text: str) -> dict[str, str]:
 )
 def test_claims(extractor: ObservationExtractor, text: str, expected: dict[str, str]) -> None:
     assert claims(extractor, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "No pneumothorax after removal of the left chest tube.",
+            {"pneumothorax": "negative", "chest tube": "negative"},
+        ),
+        (
+            "No focal consolidation to suggest pneumonia.",
+            {"consolidation": "negative", "pneumonia": "negative"},
+        ),
+        (
+            "The lungs are hyperinflated but clear.",
+            {
+                "hyperinflation": "positive",
+                "lung opacity": "negative",
+                "consolidation": "negative",
+                "pneumonia": "negative",
+                "pulmonary edema": "negative",
+            },
+        ),
+        ("Please note that nondisplaced rib fractures may not be demonstrated.", {}),
+    ],
+)
+def test_claims_over_several_findings(
+    extractor: ObservationExtractor, text: str, expected: dict[str, str]
+) -> None:
+    assert claims(extractor, text) == expected
+
+
+def test_a_relative_clause_explains_the_finding_before_it(extractor: ObservationExtractor) -> None:
+    blunting, effusion, thickening = read(
+        extractor,
+        "Blunting of the right costophrenic angle, which may represent a small effusion or "
+        "pleural thickening.",
+    )
+    for row in (effusion, thickening):
+        assert row["parent_raw_id"] == blunting["raw_id"]
+        assert row["probability"] == "possible"
+        assert "right" in row["laterality_text"]
+
+
+def test_names_lose_the_comparison_and_keep_the_asymmetry(extractor: ObservationExtractor) -> None:
+    tube, _ = read(
+        extractor,
+        "In comparison with the study of ___, the endotracheal tube and nasogastric tube have "
+        "been removed.",
+    )
+    assert (tube["name"], tube["changes"]) == ("No endotracheal tube", ["removed"])
+    (row,) = read(extractor, "Bilateral pleural effusions, more prominent on the left.")
+    assert row["changes"] == []
+    assert row["name"] == "Bilateral pleural effusions, more prominent on the left"
+    (row,) = read(extractor, "No acute cardiopulmonary abnormality.")
+    assert row["name"] == "No acute cardiopulmonary abnormality"
+
+
+@pytest.mark.shared
+def test_open_i_reports_are_read_almost_completely(
+    extractor: ObservationExtractor, shared: Path
+) -> None:
+    source = OpeniSource(reports=str(shared / "data" / "openi" / "openi_reports.tgz"))
+    studies = prepare(source, HashShards(by="hash", count=1), "0").studies
+    sentences = extract_sentences(
+        studies, SentenceExtractor(extractor.reference, SiteConfig())
+    ).sentences
+    found, status, ledger = extract_shard(studies, sentences, extractor.reference)
+    assert "failed" not in status["status"].to_list()
+    reported = sentences.filter(
+        pl.col("section_type").is_in(["FINDINGS", "IMPRESSION"]), pl.col("discarded").is_null()
+    )
+    uncovered = ledger.filter(pl.col("reason") == "uncovered_sentence").height
+    assert uncovered / reported.height < 0.06
+    assert found.height / studies.height > 6
 
 
 def test_clear_lungs_deny_findings_in_the_lungs(extractor: ObservationExtractor) -> None:

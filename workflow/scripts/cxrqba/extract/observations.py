@@ -31,11 +31,13 @@ from cxrqba.extract.wording import (
     sentence_case,
     summary_of,
 )
-from cxrqba.extract.words import words
+from cxrqba.extract.words import word_set, words
 from cxrqba.extract.zones import (
+    BEFORE_CLAUSE,
     Place,
     Zone,
-    head_of,
+    heads_of,
+    is_placed,
     places,
     predicate_changes,
     side_text,
@@ -55,6 +57,8 @@ from cxrqba.tables import frame
 
 STEP = "extract_observations"
 _NEW = "new"
+_ADJECTIVES = word_set("hilar mediastinal cardiac cardiomediastinal pleural osseous bony aortic")
+_NOUNS = word_set("contour silhouette structure size shadow space surface border")
 
 
 @dataclass(slots=True)
@@ -133,7 +137,9 @@ class ObservationExtractor:
         parts = clauses(reading)
         for i, clause in enumerate(parts):
             findings = [f for f in reading.findings if clause[0] <= f.first and f.last <= clause[1]]
-            clause_drafts = self._findings(reading, sent_id, clause, findings)
+            relative = clause[0] and reading.norm(clause[0] - 1) in ("which", "that")
+            context = found[-1] if relative and found else None
+            clause_drafts = self._findings(reading, sent_id, clause, findings, context)
             normals = normal_statements(reading, clause, carried)
             alone = not clause_drafts and len({s.structure for s in normals}) == 1
             clause_drafts += [_normal_draft(reading, sent_id, clause, s, alone) for s in normals]
@@ -149,8 +155,17 @@ class ObservationExtractor:
         return found
 
     def _findings(
-        self, reading: Reading, sent_id: str, clause: tuple[int, int], findings: list[Match]
+        self,
+        reading: Reading,
+        sent_id: str,
+        clause: tuple[int, int],
+        findings: list[Match],
+        context: Draft | None,
     ) -> list[Draft]:
+        """Observations of the findings a clause names.
+
+        ``context`` is the observation that a clause with "which" speaks of.
+        """
         claims: list[tuple[Match, Claim]] = []
         for finding in findings:
             made = claim(reading, clause, finding, self.reference.absences)
@@ -162,12 +177,22 @@ class ObservationExtractor:
         alone = len(kept) == 1
         drafts: list[Draft] = []
         made_of: list[Draft] = []
+        parents: dict[int, Draft] = {}
+        heads = heads_of(reading, kept, [c.link for _, c in claims])
         for i, ((finding, made), zone) in enumerate(zip(claims, areas, strict=True)):
             draft = self._draft(reading, sent_id, clause, finding, made, zone, shared, alone)
             made_of.append(draft)
-            previous = made_of[head_of(reading, kept, i)] if i and made.link else None
-            if previous is not None and previous.child_type:  # a reading of the same finding
-                previous = next(d for d in reversed(made_of[:i]) if not d.child_type)
+            head = heads[i]
+            previous = None
+            if head == BEFORE_CLAUSE:
+                previous = context
+                if previous is not None and not is_placed(reading, zone):
+                    draft.regions = list(previous.regions)
+                    draft.side_text = f"{draft.side_text} {previous.side_text}".strip()
+            elif head is not None:
+                previous = made_of[head]
+            while previous is not None and previous.child_type:  # a reading of a reading
+                previous = parents.get(id(previous))
             if (
                 previous is not None
                 and previous.level in ("positive", "likely", "possible")
@@ -175,6 +200,7 @@ class ObservationExtractor:
                 and draft.key != previous.key
             ):
                 draft.child_type = "associated with"
+                parents[id(draft)] = previous
                 previous.children.append(draft)
                 continue
             drafts.append(draft)
@@ -517,7 +543,19 @@ def _normal_name(reading: Reading, statement: NormalStatement, first: int) -> st
     predicate = surface(reading, statement.predicate.first, statement.predicate.last)
     if statement.predicate.last <= statement.structure.first:
         return sentence_case(f"{predicate.lower()} {structure}")
-    last = reading.words[statement.structure.last - 1].text.lower()
+    if reading.norm(statement.structure.last - 1) in _ADJECTIVES:
+        noun = next(
+            (
+                w.text
+                for w in reading.words[statement.structure.last : statement.predicate.first]
+                if w.norm in _NOUNS
+            ),
+            "contours",
+        )
+        structure = f"{structure} {noun}"
+        last = noun.lower()
+    else:
+        last = reading.words[statement.structure.last - 1].text.lower()
     plural = last.endswith(("s", "hila", "apices")) and not last.endswith(("ss", "us", "is"))
     verb = (
         ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cxrqba.extract.lexicon import ALTERNATIVES, FINITE, HEDGES, Reading
+from cxrqba.extract.lexicon import ADVERBS, ALTERNATIVES, FINITE, HEDGES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.words import word_set, words
 
@@ -96,6 +96,8 @@ def _own_subject(reading: Reading, start: int, previous: int, verb: int) -> int 
             break
         at = earlier[-1]
     after = at + 1 + (reading.norm(at + 1) == "and")
+    if all(reading.norm(i) in (*ADVERBS, "and", "then") for i in range(after, verb)):
+        return None  # "has been advanced and now terminates": the same subject
     if previous < start and not _says_something(reading, start, at):
         return None
     complete = previous >= start or reading.norm(start) in ("no", "without", "negative")
@@ -143,8 +145,6 @@ def claim(
     link = _link(reading, clause, finding)
     if after:
         cue = min(after, key=lambda c: (c.first, -c.last))
-        if before and before[-1].value == "negative" and cue.value == "negative":
-            return Claim("positive", (before[-1], cue), link)
         return Claim(cue.value, (*before[-1:], cue), link)
     if not before:
         if inner:
@@ -183,7 +183,11 @@ def _combined(
     if level in UNCERTAIN and level != "cannot_exclude":
         level = "negative" if denied else level
     elif level == "negative" and denied:
-        level = "positive" if _text(nearest) in {_normal(a) for a in absences} else level
+        apart = any(
+            denied[-1].last <= f.first and f.last <= nearest.first for f in reading.findings
+        )
+        absent = _text(nearest) in {_normal(a) for a in absences}
+        level = "positive" if absent and not apart else level
     elif level == "negative" and any(c.value in ("likely", "possible") for c in earlier):
         level = "unlikely"
     if inner and level == "negative" and "negative" in inner:

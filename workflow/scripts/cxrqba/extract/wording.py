@@ -17,7 +17,7 @@ from cxrqba.extract.zones import Zone, surface
 
 _OPENERS = word_set(
     ", and or nor with but there is are was were has have been also again : ; now which this these "
-    "that / noted seen however without no ) [ to versus vs"
+    "that / noted seen however without no ) [ to versus vs of for"
 )
 _CLOSERS = word_set(
     ", and or nor with is are was were has have been in of : ; the a an which ( / remain appear "
@@ -33,6 +33,8 @@ _SINCE = word_set("since from compared relative")
 _PRIOR = word_set("prior previous last earlier preceding recent comparison")
 _STUDY = word_set("study exam examination radiograph film image chest x ray xray ct date")
 _AFTER_CHANGE = re.compile(r"in (?:overall )?(?:size|extent|appearance|severity|position|interval)")
+_REMOVED = re.compile(r"_+$|xx+$|\d")
+_POSED = ("position", "configuration", "location", "alignment")
 _NOMINAL = frozenset(("in", "of"))
 _ABSENT = {"negative": "No", "unlikely": "No definite"}
 
@@ -50,6 +52,8 @@ def change_words(reading: Reading, changes: list[Match]) -> set[int]:
         following = _AFTER_CHANGE.match(rest)
         if following:
             last += len(following.group().split())
+        elif reading.norm(last) in _POSED and reading.norm(first - 1) == "in":
+            first, last = first - 1, last + 1
         elif reading.norm(last) in _NOMINAL and _is_noun(reading, change):
             last += 1
         gone.update(range(first, last))
@@ -58,7 +62,7 @@ def change_words(reading: Reading, changes: list[Match]) -> set[int]:
 
 def _is_noun(reading: Reading, change: Match) -> bool:
     ending = reading.norm(change.last - 1)
-    return ending.endswith(("ment", "tion", "sion", "ance", "crease", "change", "removal", "al"))
+    return ending.endswith(("ment", "tion", "sion", "ance", "crease", "change", "ing", "al"))
 
 
 def prior_words(reading: Reading) -> set[int]:
@@ -68,9 +72,15 @@ def prior_words(reading: Reading) -> set[int]:
     for i in range(n):
         if reading.norm(i) == "previously" and reading.norm(i + 1) in (*PARTICIPLES, "described"):
             gone.update((i, i + 1))
+        comma = _lead_in_end(reading, i)
+        if comma is not None:
+            gone.update(range(comma))
         if reading.norm(i) not in _SINCE:
             continue
         k = i + 1
+        while k < n and _REMOVED.match(reading.norm(k)):  # "since ___"
+            k += 1
+            gone.update(range(i, k))
         while k < n and k < i + 5 and reading.norm(k) not in _PRIOR:
             k += 1
         if k >= n or reading.norm(k) not in _PRIOR:
@@ -80,6 +90,14 @@ def prior_words(reading: Reading) -> set[int]:
         first = i - 1 if i and reading.norm(i - 1) in ("as", "when") else i
         gone.update(range(first, k))
     return gone
+
+
+def _lead_in_end(reading: Reading, at: int) -> int | None:
+    """Behind "as compared to the study of ___," that opens a sentence; else None."""
+    if at > 2 or reading.norm(at) not in ("compared", "comparison"):
+        return None
+    ends = [i for i in range(at, min(at + 12, len(reading.words))) if reading.norm(i) == ","]
+    return ends[0] + 1 if ends else None
 
 
 def item_text(reading: Reading, first: int, last: int, dropped: set[int]) -> str:

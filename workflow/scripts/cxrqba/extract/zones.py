@@ -59,9 +59,9 @@ def zones(
     _share_opening(reading, findings, found)
     listed = next((i for i, link in enumerate(links) if i and link is not None), len(findings))
     _share_place(reading, findings[:listed], found[:listed])
-    for i, link in enumerate(links):
-        if i and link is not None and not _placed(reading, findings[i], found[i]):
-            found[i].shared += found[head_of(reading, findings, i)].ranges()
+    for i, head in enumerate(heads_of(reading, findings, links)):
+        if head is not None and head >= 0 and not is_placed(reading, found[i]):
+            found[i].shared += found[head].ranges()
     return found
 
 
@@ -78,8 +78,30 @@ def _after_predicate(reading: Reading, first: int, last: int) -> int:
     return max(ends, default=first)
 
 
-def head_of(reading: Reading, findings: list[Match], i: int) -> int:
-    """Index of the finding that the linked finding ``i`` explains: "A with B, likely C" is A."""
+BEFORE_CLAUSE = -1
+
+
+def heads_of(
+    reading: Reading, findings: list[Match], links: list[Match | None]
+) -> list[int | None]:
+    """For each linked finding the index of the one it explains: "A with B, likely C or D" is A.
+
+    ``BEFORE_CLAUSE`` where the finding explained stands before the clause, None without a link.
+    """
+    heads: list[int | None] = []
+    for i, link in enumerate(links):
+        if link is None:
+            heads.append(None)
+        elif i and links[i - 1] == link:  # "likely C or D": both explain the same
+            heads.append(heads[-1])
+        elif i == 0:
+            heads.append(BEFORE_CLAUSE)
+        else:
+            heads.append(_head(reading, findings, i))
+    return heads
+
+
+def _head(reading: Reading, findings: list[Match], i: int) -> int:
     head = i - 1
     while head > 0:
         gap = {reading.norm(k) for k in range(findings[head - 1].last, findings[head].first)}
@@ -119,7 +141,7 @@ def _sided(reading: Reading, first: int, last: int) -> bool:
     )
 
 
-def _placed(reading: Reading, finding: Match, zone: Zone) -> bool:
+def is_placed(reading: Reading, zone: Zone) -> bool:
     """Whether a zone names a side or a region of its own."""
     return _sided(reading, *zone.own)
 
@@ -137,8 +159,8 @@ def _share_opening(reading: Reading, findings: list[Match], found: list[Zone]) -
     )
     if stop is None or not _sided(reading, start, stop):
         return
-    for finding, zone in zip(findings[1:], found[1:], strict=True):
-        if not _placed(reading, finding, zone):
+    for zone in found[1:]:
+        if not is_placed(reading, zone):
             zone.shared.append((start, stop))
 
 
@@ -155,7 +177,7 @@ def _share_place(reading: Reading, findings: list[Match], found: list[Zone]) -> 
             or any(m.first <= k < m.last for m in reading.modifiers)
             for k in gap
         )
-        if not bare or _placed(reading, findings[i], found[i]):
+        if not bare or is_placed(reading, found[i]):
             return
         found[i].shared.append((opener, end))
 
@@ -237,13 +259,23 @@ def values(matches: list[Match], zone: Zone, finding: Match | None) -> list[tupl
 
 
 def told_changes(reading: Reading) -> list[Match]:
-    """Changes of a sentence that are not denied ("no increase" is none)."""
+    """Changes of a sentence that are told and not denied ("no increase" is none)."""
     return [
         m
         for m in reading.changes
-        if m.value.name in _STABLE
-        or not any(reading.norm(m.first - k) in ("no", "not", "without") for k in (1, 2))
+        if (
+            m.value.name in _STABLE
+            or not any(reading.norm(m.first - k) in ("no", "not", "without") for k in (1, 2))
+        )
+        and not _compares_sides(reading, m)
     ]
+
+
+def _compares_sides(reading: Reading, change: Match) -> bool:
+    """ "More prominent on the left" compares sides, not times."""
+    return reading.norm(change.first) in ("more", "less", "larger", "smaller") and reading.norm(
+        change.last
+    ) in ("on", "in", "at", "than")
 
 
 def predicate_changes(
