@@ -77,6 +77,7 @@ class Request:
         """The indication as one natural question or request."""
         patient = _article(self.patient_info) if self.patient_info else ""
         reason = decapitalised(self.indication) if self.indication else ""
+        reason = re.sub(r"\.\s+", "; ", reason)  # one question is one sentence
         if patient and reason:
             about = f" in {patient} {_linked(reason)}"
         elif patient:
@@ -212,7 +213,7 @@ def extract_indication(
 def extract_shard(
     studies: pl.DataFrame, sentences: pl.DataFrame, reference: Reference, site: SiteConfig
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Indications, status and ledger of all studies that have sentences.
+    """Indications, status and ledger of all studies that have a report.
 
     Returns tables INDICATIONS, PASS_STATUS and LEDGER; a study without indication has status
     "empty" and no row.
@@ -221,12 +222,11 @@ def extract_shard(
     ledger = Ledger(STEP)
     rows: list[dict[str, Any]] = []
     status: list[dict[str, Any]] = []
-    reports = dict(studies.select("study_id", "report").iter_rows())
-    for study_id, of_study in by_study(sentences):
+    for study_id, report, of_study in by_study(studies, sentences):
         row: dict[str, Any] | None = None
         state, detail = "ok", None
         try:
-            row = extractor.extract(study_id, reports.get(study_id) or "", of_study)
+            row = extractor.extract(study_id, report, of_study)
         except Exception as error:  # one bad study never stops a shard
             state, detail = "failed", type(error).__name__
             ledger.study(study_id, "extraction_failed", detail)

@@ -336,7 +336,7 @@ def extract_observations(
 def extract_shard(
     studies: pl.DataFrame, sentences: pl.DataFrame, reference: Reference
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Observations, status and ledger of all studies that have sentences.
+    """Observations, status and ledger of all studies that have a report.
 
     Returns tables RAW_OBSERVATIONS, PASS_STATUS and LEDGER. A study whose extraction raises is
     lost here, with the exception's class as detail; the others go on.
@@ -345,11 +345,10 @@ def extract_shard(
     ledger = Ledger(STEP)
     rows: list[dict[str, Any]] = []
     status: list[dict[str, Any]] = []
-    reports = dict(studies.select("study_id", "report").iter_rows())
-    for study_id, of_study in by_study(sentences):
+    for study_id, report, of_study in by_study(studies, sentences):
         lines = Ledger(STEP)
         try:
-            found = extractor.extract(study_id, reports.get(study_id) or "", of_study, lines)
+            found = extractor.extract(study_id, report, of_study, lines)
         except Exception as error:  # one bad study never stops a shard
             ledger.study(study_id, "extraction_failed", type(error).__name__)
             status.append(_status(study_id, "failed", 0, type(error).__name__))
@@ -364,12 +363,15 @@ def extract_shard(
     )
 
 
-def by_study(sentences: pl.DataFrame) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Sentence rows grouped by study, studies in order of their ids."""
+def by_study(
+    studies: pl.DataFrame, sentences: pl.DataFrame
+) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """(study id, report, its SENTENCES rows) of all studies with a report, in order of ids."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in sentences.sort("study_id", "start", "sent_id").iter_rows(named=True):
         groups.setdefault(row["study_id"], []).append(row)
-    return sorted(groups.items())
+    reports = studies.select("study_id", "report").drop_nulls().sort("study_id").iter_rows()
+    return [(study_id, report, groups.get(study_id, [])) for study_id, report in reports]
 
 
 def _status(study_id: str, status: str, items: int, detail: str | None) -> dict[str, Any]:
@@ -574,7 +576,12 @@ def _compared(
     """ "Heart size is stable", "no interval change": compared, nothing asserted."""
     changes = [m for m in told_changes(reading) if clause[0] <= m.first and m.last <= clause[1]]
     pseudo = [
-        m for m in reading.before if clause[0] <= m.first and m.last <= clause[1] and not m.value
+        m
+        for m in reading.before
+        if clause[0] <= m.first
+        and m.last <= clause[1]
+        and not m.value
+        and reading.norm(m.last - 1) in ("change", "increase", "decrease")
     ]
     if not changes and not pseudo:
         return []
