@@ -411,3 +411,24 @@ def test_image_quality_names_the_images_with_boxes():
     question = find(ask(rich_graph())[0], "D03_where_is_finding", "pleural effusion")
     assert [i for i, _, _ in image_quality(question)] == [FRONTAL]
     assert LATERAL in [i for i, _ in question.images]
+
+
+def test_what_only_looks_like_a_finding_is_none_and_blocks_its_denial():
+    study = graph(
+        [
+            observation("O01", "External foreign body.", ["external foreign body"], []),
+            observation("O02", "No pneumothorax.", ["pneumothorax"], ["pleural spaces"],
+                        probability="negative"),
+        ]
+    )  # fmt: skip
+    questions, _ = ask(study)
+    assert main_text(find(questions, "B03_is_abnormal")).startswith("No,")
+    assert main_text(find(questions, "B16_has_imaging_artifacts")).startswith("Yes,")
+
+
+def test_wires_are_a_device_and_postsurgical_changes():
+    wires = observation("O01", "Sternotomy wires are intact.", ["sternotomy wires"], ["sternum"])
+    questions, _ = ask(graph([wires]))
+    assert main_text(find(questions, "D02_has_finding", "postsurgical changes")).startswith("Yes,")
+    assert main_text(find(questions, "D06_has_device", "sternotomy wires")).startswith("Yes,")
+    assert main_text(find(questions, "B03_is_abnormal")).startswith("Yes,")

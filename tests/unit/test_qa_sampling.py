@@ -60,7 +60,7 @@ def test_seed_and_study_decide_alone():
 
 def test_wording_does_not_depend_on_other_templates():
     options = ["a", "b", "c", "d"]
-    chosen = {choose(options, "0", f"s{i}", "C01") for i in range(40)}
+    chosen = {choose(options, f"0 s{i} C01") for i in range(40)}
     assert chosen == set(options)
 
 

@@ -17,7 +17,7 @@ from cxrqba.qa.model import Content, Part, Question, Skipped
 from cxrqba.qa.quality import LOCALIZATION, NO_LOCALIZATION, worst, worst_level
 from cxrqba.qa.sampling import choose
 from cxrqba.qa.strategies import abnormal, finding, indication, region_abnormal
-from cxrqba.qa.strategies.case import Case, Study
+from cxrqba.qa.strategies.case import Case, Inherited, Study, Target
 from cxrqba.qa.templates import TARGET, Sentence, Template, TemplateFile
 
 STRATEGIES: dict[str, Callable[[Study, Template, TemplateFile], list[Case]]] = {
@@ -36,6 +36,7 @@ def generate(graph: SceneGraph, context: QaContext) -> tuple[list[Question], lis
     contents = _Contents(study)
     questions: list[Question] = []
     skipped: list[Skipped] = []
+    counts: dict[str, int] = {}
     for file in context.templates:
         cases: dict[tuple[object, ...], list[Case]] = {}
         for template in file.templates:
@@ -51,12 +52,14 @@ def generate(graph: SceneGraph, context: QaContext) -> tuple[list[Question], lis
             for case in cases[key]:
                 if not case.holds.issuperset(template.needs):
                     continue  # "how severe is the azygos lobe" is no question
-                built = _build(template, file, case, study, contents, len(questions))
+                number = counts.get(template.id, 0) + 1
+                question_id = f"{template.id}_{number:03d}"
+                built = _build(template, file, case, study, contents, question_id)
                 if isinstance(built, str):
                     skipped.append(Skipped(graph.study_id, template.id, built))
                 else:
+                    counts[template.id] = number
                     questions.append(built)
-    _number(questions)
     return questions, skipped
 
 
@@ -66,14 +69,16 @@ def _build(
     case: Case,
     study: Study,
     contents: _Contents,
-    number: int,
+    question_id: str,
 ) -> Question | str:
     """One question, or the reason why it is not asked."""
     graph = study.evidence.graph
     known = case.status.get(template.about)
     state = known.state if known else "unknown"
     reason = known.reason if known else "no_state"
-    seed = (str(study.context.config.seed), graph.study_id, template.id, *case.variables.values())
+    if state == "unknown" and study.no_denial:
+        reason = study.no_denial
+    key = "\x1f".join((contents.seed, template.id, *case.variables.values()))
     entries: list[tuple[Content, str]] = []
     if template.answers:
         chosen = _fitting(template.answers, state, case)
@@ -81,31 +86,31 @@ def _build(
             return reason or ("indeterminate" if state == "unclear" else f"no_answer_if_{state}")
         if chosen.positiveness == "neg" and study.no_denial:
             return study.no_denial
-        entries.append((contents.template(chosen, case, seed), "main_answer"))
+        entries.append((contents.template(chosen, case, key), "main_answer"))
     refused = ""
+    has_main = bool(entries)
     for rule in template.parts:
-        if state in rule.unless:
+        subset = case.subsets[rule.subset]
+        if state in rule.unless or not (subset or rule.fallback):
             continue
-        subset: Iterable[Observation] = case.subsets[rule.subset]
         if rule.reported_only:
-            subset = (o for o in subset if o.from_report)
-        found = [c for o in subset if (c := contents.observation(o)) is not None]
-        if rule.limit is not None:
-            found = found[: rule.limit]
-        if found and rule.prefix is not None:
-            entries.append((contents.template(rule.prefix, case, seed), rule.role))
-        entries.extend((c, rule.role) for c in found)
-        is_missing = not found and not any(role == "main_answer" for _, role in entries)
-        if rule.fallback is not None and is_missing:
+            subset = [o for o in subset if o.from_report]
+        found = contents.observations(subset)[: rule.limit]
+        if found:
+            if rule.prefix is not None:
+                entries.append((contents.template(rule.prefix, case, key), rule.role))
+            entries.extend([(c, rule.role) for c in found])
+            has_main = has_main or rule.role == "main_answer"
+        elif rule.fallback is not None and not has_main:
             if rule.fallback.positiveness == "neg" and study.no_denial:
                 refused = study.no_denial
             elif _fitting((rule.fallback,), state, case) is None:
                 refused = reason or f"no_answer_if_{state}"
             else:
-                entries.append((contents.template(rule.fallback, case, seed), rule.role))
-    if not any(role == "main_answer" for _, role in entries):
+                entries.append((contents.template(rule.fallback, case, key), rule.role))
+                has_main = has_main or rule.role == "main_answer"
+    if not has_main:
         return refused or "nothing_to_describe"
-    question_id = f"{template.id}#{number}"  # replaced by _number
     return Question(
         patient_id=graph.patient_id,
         study_id=graph.study_id,
@@ -114,8 +119,8 @@ def _build(
         question_strategy=file.strategy,
         variables=dict(case.variables),
         mentioned=case.mentioned,
-        question=_filled(choose(template.questions, *seed, "question"), case.fill),
-        parts=_hierarchy(entries, graph, contents),
+        question=_filled(choose(template.questions, key), case.fill),
+        parts=_hierarchy(entries, question_id, contents),
         images=contents.images,
     )
 
@@ -137,7 +142,7 @@ def _filled(text: str, fill: Mapping[str, str]) -> str:
 
 
 def _hierarchy(
-    entries: Sequence[tuple[Content, str]], graph: SceneGraph, contents: _Contents
+    entries: Sequence[tuple[Content, str]], question_id: str, contents: _Contents
 ) -> list[Part]:
     """Parts depth-first: an observation stands below its nearest ancestor in the same answer.
 
@@ -145,6 +150,9 @@ def _hierarchy(
     and comparisons that belong to an observation follow its other sub-answers as related
     information.
     """
+    if len(entries) == 1 and entries[0][0].template is not None:
+        content, role = entries[0]
+        return [Part(content, f"{question_id}.a01", None, role, 0)]
     roles: dict[int, tuple[Content, str]] = {}
     said: set[str] = set()
 
@@ -171,7 +179,7 @@ def _hierarchy(
     parts: list[Part] = []
 
     def place(content: Content, parent: str | None, level: int) -> None:
-        answer_id = f"a{len(parts) + 1:02d}"
+        answer_id = f"{question_id}.a{len(parts) + 1:02d}"
         parts.append(Part(content, answer_id, parent, roles[id(content)][1], level))
         for child in children.get(id(content), ()):
             place(child, answer_id, level + 1)
@@ -179,18 +187,6 @@ def _hierarchy(
     for content in roots:
         place(content, None, 0)
     return parts
-
-
-def _number(questions: Sequence[Question]) -> None:
-    """Give questions their running index within the type, and parts the question's id."""
-    counts: dict[str, int] = {}
-    for question in questions:
-        number = counts[question.question_type] = counts.get(question.question_type, 0) + 1
-        question.question_id = f"{question.question_type}_{number:03d}"
-        for part in question.parts:
-            part.answer_id = f"{question.question_id}.{part.answer_id}"
-            if part.parent_answer_id is not None:
-                part.parent_answer_id = f"{question.question_id}.{part.parent_answer_id}"
 
 
 # --- contents of parts ---------------------------------------------------------------------------
@@ -205,7 +201,11 @@ class _Contents:
         self.images = [
             (i["image_id"], i["view"]) for i in self.graph.study_img_localization_quality
         ]
+        self.seed = f"{study.context.config.seed}\x1f{self.graph.study_id}"
+        self._findings = study.context.reference.findings
+        self._above = study.context.reference.finding_ancestors
         self._observations: dict[str, Content | None] = {}
+        self._qualities: dict[tuple[str, ...], dict[str, str]] = {}
         self._merged: dict[tuple[str, ...], list[Localization]] = {}
         self._parents = {
             r["child_observation_id"]: r["parent_observation_id"] for r in self.graph.obs_relations
@@ -221,6 +221,16 @@ class _Contents:
         if obs.obs_id not in self._observations:
             self._observations[obs.obs_id] = _observation_content(obs)
         return self._observations[obs.obs_id]
+
+    def observations(self, several: Iterable[Observation]) -> list[Content]:
+        """Contents of several observations, those without text left out."""
+        known = self._observations
+        found = []
+        for obs in several:
+            content = known[obs.obs_id] if obs.obs_id in known else self.observation(obs)
+            if content is not None:
+                found.append(content)
+        return found
 
     def notes_of(self, content: Content) -> list[Content]:
         """Contents of the recommendations and comparisons below an observation."""
@@ -242,76 +252,78 @@ class _Contents:
             above = self._parents.get(above)
         return None
 
-    def template(self, template: Sentence, case: Case, seed: Sequence[str]) -> Content:
+    def template(self, template: Sentence, case: Case, key: str) -> Content:
         """The content of a template sentence, with inherited tags, regions and boxes."""
+        inheritance = (template.tags, template.boxes)
+        if inheritance not in case.inherited:
+            case.inherited[inheritance] = self._inherit(template, case)
+        inherited = case.inherited[inheritance]
+        return Content(
+            text=_filled(choose(template.texts, key + template.id), case.fill),
+            name_tag=template.name.format_map(case.fill),
+            laterality=inherited.laterality,
+            regions=inherited.regions,
+            obs_entities=inherited.entities,
+            obs_entities_parents=inherited.parents,
+            obs_categories=inherited.categories,
+            obs_subcategories=inherited.subcategories,
+            certainty=template.certainty or inherited.certainty,
+            positiveness=template.positiveness,
+            modifiers=inherited.modifiers,
+            localization=inherited.localization,
+            from_report=False,
+            extraction_quality=inherited.quality,
+            obs_ids=inherited.obs_ids,
+            template=template.id,
+            is_localizable=bool(inherited.regions),
+        )
+
+    def _inherit(self, template: Sentence, case: Case) -> Inherited:
         tagging = _inherited(template.tags, case, first_only=False)
         boxing = _inherited(template.boxes, case, first_only=True)
         sources = list({o.obs_id: o for o in (*tagging, *boxing)}.values())
-        target = case.target
-        tags_target = TARGET in template.tags
-        boxes_target = TARGET in template.boxes and not boxing
-        entities = [*(target.entities if tags_target else ())]
-        entities += [e for o in tagging for e in o.obs_entities]
-        quality = worst(o.obs_quality for o in sources)
+        target = case.target if TARGET in template.tags else Target()
+        entities = _unique([*target.entities, *(e for o in tagging for e in o.obs_entities)])
+        known = [e for e in entities if e in self._findings]
+        quality = self._worst(sources)
+        regions: Sequence[str] = ()
+        laterality, localization = "unknown", list[Localization]()
         if boxing:
             regions = [r for o in boxing for r in o.region_names]
             laterality = side_of_observations(boxing)
             localization = self._merge(boxing)
-        elif boxes_target:
-            regions = list(target.regions)
-            laterality = target.laterality
-            localization = self._merge_regions(target.regions)
-            quality = worst((quality, self._target_quality(case, localization)))
-        else:
-            regions, laterality, localization = [], "unknown", []
-        return Content(
-            text=_filled(choose(template.texts, *seed, template.id), case.fill),
-            name_tag=template.name.format_map(case.fill),
-            laterality=laterality,
-            regions=_unique(regions),
-            **self._finding_tags(_unique(entities), target.subcategories if tags_target else ()),
-            certainty=template.certainty or _strongest(sources),
-            positiveness=template.positiveness,
+        elif TARGET in template.boxes:
+            regions, laterality = case.target.regions, case.target.laterality
+            localization = self._merge_regions(regions)
+            quality = worst((quality, _target_quality(case.target, localization)))
+        return Inherited(
+            entities=entities,
+            parents=[
+                p for p in _unique(a for e in known for a in self._above[e]) if p not in known
+            ],
+            categories=_unique(c for e in known for c in self._findings[e].categories),
+            subcategories=_unique(
+                [
+                    *target.subcategories,
+                    *(s for e in known for s in self._findings[e].subcategories),
+                ]
+            ),
+            certainty=_strongest(sources),
             modifiers=_modifiers(boxing[0]) if len(boxing) == 1 and target.entities else [],
+            regions=_unique(regions),
+            laterality=laterality,
             localization=localization,
-            from_report=False,
-            extraction_quality=quality,
+            quality=quality,
             obs_ids=[o.obs_id for o in sources],
-            template=template.id,
-            is_localizable=bool(regions),
         )
 
-    def _finding_tags(
-        self, entities: list[str], subcategories: Sequence[str]
-    ) -> dict[str, list[str]]:
-        findings = self.study.context.reference.findings
-        above = self.study.context.reference.finding_ancestors
-        known = [e for e in entities if e in findings]
-        return {
-            "obs_entities": entities,
-            "obs_entities_parents": [
-                p for p in _unique(p for e in known for p in above[e]) if p not in entities
-            ],
-            "obs_categories": _unique(c for e in known for c in findings[e].categories),
-            "obs_subcategories": _unique(
-                [*subcategories, *(s for e in known for s in findings[e].subcategories)]
-            ),
-        }
-
-    def _target_quality(self, case: Case, localization: Sequence[Localization]) -> dict[str, str]:
-        target = case.target
-        quality = {
-            "region_quality": "DEFAULT_REGIONS_ONLY"
-            if target.regions_are_defaults
-            else "RESOLVED_REGIONS_ONLY",
-            LOCALIZATION: NO_LOCALIZATION,
-        }
-        if target.entities:
-            quality["entity_quality"] = "RESOLVED_ENTITIES_ONLY"
-        levels = [lo.localization_quality for lo in localization if lo.bboxes]
-        if levels:
-            quality[LOCALIZATION] = worst_level(levels)
-        return quality
+    def _worst(self, observations: Sequence[Observation]) -> dict[str, str]:
+        if not observations:
+            return {}
+        key = tuple(o.obs_id for o in observations)
+        if key not in self._qualities:
+            self._qualities[key] = worst(o.obs_quality for o in observations)
+        return self._qualities[key]
 
     def _merge(self, observations: Sequence[Observation]) -> list[Localization]:
         if len(observations) == 1:
@@ -329,6 +341,20 @@ class _Contents:
         if key not in self._merged:
             self._merged[key] = merge([nodes[r].localization for r in regions if r in nodes])
         return self._merged[key]
+
+
+def _target_quality(target: Target, localization: Sequence[Localization]) -> dict[str, str]:
+    defaults = target.regions_are_defaults
+    quality = {
+        "region_quality": "DEFAULT_REGIONS_ONLY" if defaults else "RESOLVED_REGIONS_ONLY",
+        LOCALIZATION: NO_LOCALIZATION,
+    }
+    if target.entities:
+        quality["entity_quality"] = "RESOLVED_ENTITIES_ONLY"
+    levels = [lo.localization_quality for lo in localization if lo.bboxes]
+    if levels:
+        quality[LOCALIZATION] = worst_level(levels)
+    return quality
 
 
 def _observation_content(obs: Observation) -> Content | None:

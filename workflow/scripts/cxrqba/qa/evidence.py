@@ -91,7 +91,7 @@ def _item(obs: Observation, context: QaContext) -> Item:
     known = [e for e in obs.obs_entities if e in findings]
     polarities = {findings[e].polarity for e in known}
     polarity = _polarity(obs, polarities)
-    family = frozenset(known).union(*(context.finding_above[e] for e in known))
+    family = frozenset(known).union(*(_above(e, context) for e in known))
     direct = frozenset(
         r for r in (*obs.region_names, *obs.default_regions) if r in context.reference.regions
     )
@@ -103,7 +103,7 @@ def _item(obs: Observation, context: QaContext) -> Item:
     return Item(
         obs=obs,
         polarity=polarity,
-        kinds=_kinds(obs, polarities, {findings[e].polarity for e in family}),
+        kinds=_kinds(obs, {findings[e].polarity for e in family}),
         uncertain=obs.certainty == "uncertain",
         entities=frozenset(known),
         family=family,
@@ -126,14 +126,23 @@ def _polarity(obs: Observation, polarities: set[str]) -> Polarity:
     return "pos" if polarities else "unresolved"
 
 
-def _kinds(obs: Observation, polarities: set[str], of_family: set[str]) -> frozenset[str]:
+def _above(entity: str, context: QaContext) -> frozenset[str]:
+    """What else is true where ``entity`` is: a nipple shadow is no nodule, only looks like one."""
+    findings = context.reference.findings
+    above = context.finding_above[entity]
+    if findings[entity].polarity != "technical":
+        return above
+    return frozenset(a for a in above if findings[a].polarity == "technical")
+
+
+def _kinds(obs: Observation, of_family: set[str]) -> frozenset[str]:
+    """Sternotomy wires are a device and postsurgical changes at once: the hierarchy counts."""
     kinds = set()
-    # sternotomy wires are a device and postsurgical changes at once
     if of_family & {"abnormal", "postsurgical", "normal"}:
         kinds.add("finding")
-    if "device" in polarities:
+    if "device" in of_family:
         kinds.add("device")
-    if "technical" in polarities:
+    if "technical" in of_family:
         kinds.add("acquisition")
     if not kinds:
         devices = {"DEVICE", "TUBES_AND_LINES"} & set(obs.obs_categories)

@@ -42,8 +42,8 @@ def sample(
     return sorted(drawn)
 
 
-def choose(options: Sequence[str], *key: str) -> str:
+def choose(options: Sequence[str], key: str) -> str:
     """One of ``options``, the same for the same key in every run."""
     if len(options) == 1:
         return options[0]
-    return options[zlib.crc32("\x1f".join(key).encode()) % len(options)]
+    return options[zlib.crc32(key.encode()) % len(options)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from cxrqba.graph.model import Observation
+from cxrqba.graph.model import Localization, Observation
 from cxrqba.qa.context import QaContext
 from cxrqba.qa.evidence import Evidence, Item, Status, asserted
 
@@ -21,6 +22,23 @@ class Target:
     laterality: str = "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """Tags, regions and boxes that a template answer takes from observations and target."""
+
+    entities: list[str]
+    parents: list[str]
+    categories: list[str]
+    subcategories: list[str]
+    certainty: str
+    modifiers: list[tuple[str, str]]
+    regions: list[str]
+    laterality: str
+    localization: list[Localization]
+    quality: dict[str, str]
+    obs_ids: list[str]
+
+
 @dataclass(slots=True)
 class Case:
     """One question to ask for a value of the template's variable."""
@@ -34,16 +52,20 @@ class Case:
     target: Target = Target()
     basis: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
     """Subsets from which template answers inherit, where it is not the whole subset."""
+    inherited: dict[tuple[tuple[str, ...], tuple[str, ...]], Inherited] = field(
+        default_factory=dict
+    )
+    """What the engine has worked out already, by (tags, boxes) of a template answer."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Study:
     """Evidence of one study with the context: what every strategy works on."""
 
     evidence: Evidence
     context: QaContext
 
-    @property
+    @cached_property
     def no_denial(self) -> str:
         """Why no negative may be said at all; empty where it may.
 

@@ -115,6 +115,8 @@ def _doubts(study: Study, name: str, negatives: Sequence[Item]) -> Iterator[str]
         if item.polarity == "pos":
             if not above.isdisjoint(item.entities):
                 yield "broader_finding_positive"
+            if any(name in context.finding_above[e] for e in item.entities):
+                yield "technical_finding_positive"
             if any(name in context.suggests[e] for e in item.entities):
                 yield "suggested_by_other_finding"
         elif item.polarity == "unresolved" and (
