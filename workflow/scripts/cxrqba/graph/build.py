@@ -178,7 +178,7 @@ def observation_of(
     """The observation of one row of RAW_OBSERVATIONS, not yet placed in the tree."""
     tags = resolve(raw, mappings)
     level = vocabulary.reference.levels[level_of(raw, vocabulary)]
-    laterality = sides.laterality_of(raw, tags.regions, vocabulary)
+    laterality = sides.laterality_of(raw, tags.entities, tags.regions, vocabulary)
     wrong = sides.contradicting(tags.regions, laterality, vocabulary)
     regions = {r: d for r, d in tags.regions.items() if r not in wrong}
     regions = sides.split_or_merged(regions, laterality, vocabulary)
@@ -192,7 +192,7 @@ def observation_of(
     name = name or summary or ", ".join(map(clean, raw["entities"] or ()))
     summary = summary or name
     change_sentence = clean(raw["change_sentence"]) or None
-    change = change_level(change_sentence, tags.unresolved_changes, vocabulary)
+    change = change_level(change_sentence, len(tags.changes), tags.unresolved_changes, vocabulary)
     if change == "CHANGE_SENTENCE_REMOVED":
         change_sentence = None
     issue = raw["issue_level"]

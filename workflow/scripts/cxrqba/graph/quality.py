@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cxrqba.graph.model import Observation
-from cxrqba.graph.vocabulary import Vocabulary, spaced
+from cxrqba.graph.vocabulary import Vocabulary, normal
 from cxrqba.schema import EXTRACTION_QUALITY
 
 _RANK = {
@@ -37,14 +37,16 @@ def entity_level(observation: Observation) -> str:
 
 def sentence_name_level(name: str, summary: str, vocabulary: Vocabulary) -> str:
     """Level of sentence_name_quality; change words and underscores are tracked, not cleaned."""
-    if any(vocabulary.changes.found(spaced(text)) for text in (name, summary)):
+    if any(vocabulary.changes.found(normal(text)) for text in (name, summary)):
         return "CHANGE_IN_SENTENCE_OR_NAME"
     return "UNDERSCORES_IN_SENTENCE_OR_NAME" if "_" in name + summary else "NO_ISSUES"
 
 
-def change_level(sentence: str | None, unresolved: int, vocabulary: Vocabulary) -> str:
+def change_level(
+    sentence: str | None, resolved: int, unresolved: int, vocabulary: Vocabulary
+) -> str:
     """Level of change_quality; CHANGE_SENTENCE_REMOVED if the sentence mentions no change."""
-    if sentence and not vocabulary.changes.found(spaced(sentence)):
+    if sentence and not resolved and not vocabulary.changes.found(normal(sentence)):
         return "CHANGE_SENTENCE_REMOVED"
     if sentence and "_" in sentence:
         return "UNDERSCORES_IN_CHANGE_SENTENCE"

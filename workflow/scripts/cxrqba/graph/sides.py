@@ -17,8 +17,17 @@ OPPOSITE = {"left": "right", "right": "left"}
 UNKNOWN = "unknown"
 
 
-def laterality_of(raw: Mapping[str, Any], regions: Iterable[str], vocabulary: Vocabulary) -> str:
-    """left, right, bilateral, likely bilateral or unknown."""
+def laterality_of(
+    raw: Mapping[str, Any],
+    entities: Iterable[str],
+    regions: Iterable[str],
+    vocabulary: Vocabulary,
+) -> str:
+    """left, right, bilateral, likely bilateral or unknown.
+
+    ``entities`` and ``regions`` are the resolved ones. Plurals make only what can have a side
+    bilateral: a tube that ends "between the clavicles" is not.
+    """
     clause = spaced(clean(raw["laterality_text"]))
     values = [clean(r["region"]) for r in raw["regions"] or () if r]
     written = spaced(" ; ".join([*map(clean, raw["entities"] or ()), *values]))
@@ -32,6 +41,10 @@ def laterality_of(raw: Mapping[str, Any], regions: Iterable[str], vocabulary: Vo
         side = _side_of_regions(regions, vocabulary)
     if side != UNKNOWN:
         return side
+    findings = vocabulary.reference.findings
+    kinds = {findings[e].laterality for e in entities}
+    if kinds and not kinds & {"sided", "bilateral_default"}:
+        return UNKNOWN
     if vocabulary.plural_pairs.found(both):
         return "bilateral"
     return "likely bilateral" if vocabulary.likely_bilateral.found(both) else UNKNOWN
@@ -92,6 +105,8 @@ def refined(extracted: Iterable[str], defaults: Iterable[str], vocabulary: Vocab
     gives precisely is not added to.
     """
     extracted, defaults = list(extracted), list(defaults)
+    if set(extracted) & set(defaults):
+        return []
     above = vocabulary.reference.region_ancestors
     precise = [d for d in defaults if any(e in above[d] for e in extracted)]
     wide = {e for d in precise for e in extracted if e in above[d]}

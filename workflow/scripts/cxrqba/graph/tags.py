@@ -12,8 +12,8 @@ from cxrqba.graph.vocabulary import Vocabulary, spaced
 from cxrqba.mapping.mentions import clean, pair
 from cxrqba.schema import MODIFIER_TYPES
 
-FILL_SCORE = 0.8
-"""Summary or name name a finding the entities do not only if they are nearly its words."""
+FILL_SCORE = 0.9
+"""A pair, a name or a summary stands for a finding only if it is nearly the finding's words."""
 
 UNKNOWN_LEVEL = "indeterminate"
 """Level of a probability that no cue explains: neither presence nor absence is claimed."""
@@ -96,9 +96,10 @@ def _resolve_entities(
         if not (best and best["method"] == "exact"):
             for region in region_texts:
                 paired = mappings.get(("entity_region", pair(text, region)))
-                if paired and paired["reference"] and _rank(paired) > _rank(best):
+                if _is_near(paired) and _rank(paired) > _rank(best):
                     best = paired
-                    _note(paired, tags)
+        if best and best["kind"] == "entity_region":
+            _note(best, tags)
         if best and best["reference"]:
             resolved[best["reference"]] = None
         else:
@@ -108,10 +109,14 @@ def _resolve_entities(
         return
     for kind, text in (("name", raw["name"]), ("summary", raw["summary_sentence"])):
         found = mappings.get((kind, clean(text)))
-        if found and found["reference"] and found["score"] >= FILL_SCORE:
+        if found and _is_near(found):
             _note(found, tags)
             tags.entities.append(found["reference"])
             return
+
+
+def _is_near(decision: Decision | None) -> bool:
+    return decision is not None and bool(decision["reference"]) and decision["score"] >= FILL_SCORE
 
 
 def _rank(decision: Decision | None) -> tuple[bool, float]:

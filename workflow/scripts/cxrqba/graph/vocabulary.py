@@ -7,9 +7,10 @@ say which findings speak against the absence of another (paper Sec. E.1.3).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
+from cxrqba.extract.words import words
 from cxrqba.reference.tables import Reference
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -20,11 +21,16 @@ def spaced(text: str) -> str:
     return f" {' '.join(_TOKEN.findall(text.lower()))} "
 
 
+def normal(text: str) -> str:
+    """Normal forms of the words of ``text``, in which "remains" and "remain" are one."""
+    return f" {' '.join(w.norm for w in words(text) if w.norm[:1].isalnum())} "
+
+
 class Phrases:
     """Whole-word look-up of many phrases in short texts."""
 
-    def __init__(self, phrases: Iterable[str]):
-        self._phrases = frozenset(p for p in (spaced(t).strip() for t in phrases) if p)
+    def __init__(self, phrases: Iterable[str], form: Callable[[str], str] = spaced):
+        self._phrases = frozenset(p for p in (form(t).strip() for t in phrases) if p)
         self._longest = max((p.count(" ") + 1 for p in self._phrases), default=0)
         self._first = frozenset(p.partition(" ")[0] for p in self._phrases)
 
@@ -34,23 +40,23 @@ class Phrases:
 
     def matches(self, text: str) -> list[str]:
         """The phrases in ``text`` (in the form of :func:`spaced`), longest first at each word."""
-        words = text.split()
-        return [" ".join(words[i : i + n]) for i, n in self._starts(words)]
+        tokens = text.split()
+        return [" ".join(tokens[i : i + n]) for i, n in self._starts(tokens)]
 
     def removed(self, text: str) -> str:
         """``text`` (in the form of :func:`spaced`) without the phrases, longest first."""
-        words = text.split()
+        tokens = text.split()
         cut: set[int] = set()
-        for start, length in self._starts(words):
+        for start, length in self._starts(tokens):
             cut.update(range(start, start + length))
-        return f" {' '.join(w for i, w in enumerate(words) if i not in cut)} "
+        return f" {' '.join(w for i, w in enumerate(tokens) if i not in cut)} "
 
-    def _starts(self, words: list[str]) -> Iterator[tuple[int, int]]:
-        for i, word in enumerate(words):
+    def _starts(self, tokens: list[str]) -> Iterator[tuple[int, int]]:
+        for i, word in enumerate(tokens):
             if word not in self._first:
                 continue
-            for n in range(min(self._longest, len(words) - i), 0, -1):
-                if " ".join(words[i : i + n]) in self._phrases:
+            for n in range(min(self._longest, len(tokens) - i), 0, -1):
+                if " ".join(tokens[i : i + n]) in self._phrases:
                     yield i, n
                     break
 
@@ -74,7 +80,9 @@ class Vocabulary:
             [t for t in _plain(keywords["likely_bilateral"]) if " than " not in t]
             + _plural_words(keywords["likely_bilateral"])
         )
-        self.changes = Phrases(t for v in reference.changes for t in (v.name, *v.synonyms))
+        self.changes = Phrases(
+            (t for v in reference.changes for t in (v.name, *v.synonyms)), normal
+        )
 
     @cached_property
     def cue_levels(self) -> Mapping[str, str]:

@@ -53,6 +53,7 @@ _OPPOSITES = (
     ("hyper", "hypo"),
     ("large", "small"),
     ("unilateral", "bilateral"),
+    ("normal", "abnormal"),
 )
 _OPPOSITE = {a: b for x, y in _OPPOSITES for a, b in ((x, y), (y, x))}
 _ASKING = frozenset(("left", "right", "upper", "lower", "anterior", "posterior", "bilateral"))
@@ -199,7 +200,7 @@ class CandidateIndex:
             seen[[self._grams[g] for g in grams]] += 1
         self._idf = np.log((1 + len(tags)) / (1 + seen)) + 1
         self._unseen = float(np.log(1 + len(tags)) + 1)  # n-grams no candidate has
-        self._matrix = self._weights(counted).T.tocsc()
+        self._matrix = self._weights([t.normal for t in tags]).T.tocsr()
 
     def decide(self, texts: Sequence[str], threshold: float) -> list[Decision]:
         """Decisions for ``texts``, in their order; each text is decided on its own."""
@@ -207,7 +208,7 @@ class CandidateIndex:
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
             forms = [self._forms(t) for t in batch]
-            queries = self._weights([_counted(f[-1]) for f in forms])
+            queries = self._weights([f[-1] for f in forms])
             scores = np.asarray((queries @ self._matrix).todense())
             decisions += [
                 self._decision(f, row, threshold) for f, row in zip(forms, scores, strict=True)
@@ -246,35 +247,61 @@ class CandidateIndex:
 
     def _ranked(self, normal: str, scores: NDArray[np.float64]) -> list[tuple[Candidate, float]]:
         """Admissible candidates, nearest first; ties in table order."""
-        near = np.argsort(-np.round(scores, 6), kind="stable")[:NEIGHBOURS]
+        rounded = np.round(scores, 6)
+        kept = min(NEIGHBOURS, len(rounded))
+        least = np.partition(rounded, -kept)[-kept]  # ties with the last one are all looked at
+        near = np.flatnonzero((rounded >= least) & (rounded > 0))
+        near = near[np.argsort(-rounded[near], kind="stable")]
         mentioned = frozenset(normal.split())
         return [
             (self._tags[i], round(float(min(scores[i], 1.0)), 6))
             for i in near.tolist()
-            if scores[i] > 0 and compatible(mentioned, self._words[i])
+            if compatible(mentioned, self._words[i])
         ]
 
-    def _weights(self, counted: Sequence[dict[str, int]]) -> sparse.csr_matrix:
-        """TF-IDF rows of unit length (n, n-grams); unseen n-grams count in the length only."""
+    def _weights(self, normals: Sequence[str]) -> sparse.csr_matrix:
+        """TF-IDF rows of unit length (n, n-grams); unseen n-grams count in the length only.
+
+        A text is the sum of its words, so the n-grams of a word are looked up once.
+        """
+        vocabulary: dict[str, int] = {}
+        columns: list[int] = []
+        ends = [0]
+        for normal in normals:
+            columns += [vocabulary.setdefault(w, len(vocabulary)) for w in normal.split()]
+            ends.append(len(columns))
+        ones = np.ones(len(columns))
+        counts = sparse.csr_matrix((ones, columns, ends), shape=(len(normals), len(vocabulary)))
+        counts.sum_duplicates()
+        by_word, unseen = self._word_weights(vocabulary)
+        weights = counts @ by_word
+        weights.sort_indices()
+        squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel()
+        squares += counts.multiply(counts) @ unseen
+        length = np.sqrt(np.where(squares > 0, squares, 1.0))
+        return sparse.csr_matrix(sparse.diags(1 / length) @ weights)
+
+    def _word_weights(
+        self, vocabulary: Iterable[str]
+    ) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
+        """Weights (words, n-grams) and, per word, the squared weights of n-grams never seen."""
         data: list[float] = []
         columns: list[int] = []
         ends = [0]
-        for grams in counted:
-            weights: dict[int, float] = {}
-            square = 0.0
-            for gram, count in grams.items():
+        unseen: list[float] = []
+        for word in vocabulary:
+            rest = 0.0
+            for gram, count in _counted(word).items():
                 column = self._grams.get(gram)
-                idf = self._unseen if column is None else float(self._idf[column])
-                weight = (1 + np.log(count)) * idf
-                square += weight * weight
-                if column is not None:
-                    weights[column] = weight
-            length = square**0.5 or 1.0
-            for column in sorted(weights):
-                columns.append(column)
-                data.append(weights[column] / length)
+                if column is None:
+                    rest += (count * self._unseen) ** 2
+                else:
+                    columns.append(column)
+                    data.append(count * float(self._idf[column]))
+            unseen.append(rest)
             ends.append(len(columns))
-        return sparse.csr_matrix((data, columns, ends), shape=(len(counted), len(self._grams)))
+        matrix = sparse.csr_matrix((data, columns, ends), shape=(len(unseen), len(self._grams)))
+        return matrix, np.array(unseen)
 
 
 def _decision(
@@ -304,7 +331,7 @@ def _numbers(words_: frozenset[str]) -> frozenset[str]:
 
 
 def _counted(normal: str) -> dict[str, int]:
-    """Counts of the n-grams within the words of a normal form."""
+    """Counts of the n-grams within the words of a normal form (of long words, their start)."""
     counts: dict[str, int] = {}
     for word in normal.split():
         padded = f" {word[:64]} "
