@@ -42,6 +42,9 @@ FLOW = (
 )
 """Stages in the order of the flow; a study lost twice counts where it was lost first."""
 
+BEFORE_GRAPHS = FLOW[: FLOW.index("build_graphs") + 1]
+"""A study lost at one of these has no graph; one lost later has."""
+
 _LOST = {"study": "studies lost", "image": "images left out", "item": "items left out"}
 
 
@@ -90,7 +93,7 @@ def account(tables: Tables) -> pl.DataFrame:
     _images(rows, tables.image_status)
     _passes(rows, tables.statuses)
     _graphs(rows, tables)
-    rows.add("build_graphs" if tables.graphs else PREPARE, "studies out", None, out)
+    rows.add(FLOW[-1] if tables.graphs else PREPARE, "studies out", None, out)
     _questions(rows, tables)
     return rows.table()
 
@@ -122,10 +125,11 @@ def _check(tables: Tables, studies: list[str], lost: Mapping[str, tuple[str, str
         return len(known - set(lost))
     out = scan(tables.graphs, ["study_id"], GRAPHS).collect()["study_id"].to_list()
     built = set(out)
+    early = {study for study, (stage, _) in lost.items() if stage in BEFORE_GRAPHS}
     if len(built) != len(out):
         twice = min(s for s in built if out.count(s) > 1)
         raise UserError(f"study {twice}: two graphs; delete results of build_graphs and run again")
-    for study_id in sorted(built & set(lost)):
+    for study_id in sorted(built & early):
         stage, reason = lost[study_id]
         raise UserError(f"study {study_id}: has a graph, yet {stage} lost it ({reason})")
     for study_id in sorted(known - built - set(lost)):
@@ -135,7 +139,7 @@ def _check(tables: Tables, studies: list[str], lost: Mapping[str, tuple[str, str
         )
     for study_id in sorted(built - known):
         raise UserError(f"study {study_id}: has a graph, but {PREPARE} never read it")
-    return len(built)
+    return len(built - set(lost))
 
 
 def _losses(rows: _Rows, ledger: pl.DataFrame, lost: Mapping[str, tuple[str, str]]) -> None:
