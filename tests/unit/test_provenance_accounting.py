@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ def test_every_number(run: Run) -> None:
         ("build_graphs", "observations", "added by default"): 1,
         ("build_graphs", "observations", "from the report, neg"): 1,
         ("build_graphs", "observations", "from the report, pos"): 1,
-        ("build_graphs", "studies out", None): 2,
+        ("rate_qa", "studies out", None): 2,
         ("generate_qa", "questions", "abnormal"): 1,
         ("generate_qa", "answer parts", "details"): 1,
         ("generate_qa", "answer parts", "main_answer"): 1,
@@ -204,3 +205,21 @@ def test_a_study_built_or_read_twice_is_named(run: Run) -> None:
     run.studies.append("s2")
     with pytest.raises(UserError, match=r"study s2: read twice"):
         account(run.tables())
+
+
+def test_a_study_without_questions_is_lost_after_its_graph(run: Run) -> None:
+    tables = run.tables()
+    graph = scan_first_graph(tables)
+    ledger = run.folder / "generate_qa.ledger.parquet"
+    late = Ledger("generate_qa")
+    late.study(graph, "no_questions", "nothing to ask")
+    write_table(late.table(), ledger, LEDGER)
+    before = counts(account(tables))
+    after = counts(account(replace(tables, ledgers=[*tables.ledgers, ledger])))
+    out = ("rate_qa", "studies out", None)
+    assert after[out] == before[out] - 1
+    assert after[("generate_qa", "studies lost", "no_questions")] == 1
+
+
+def scan_first_graph(tables: Tables) -> str:
+    return str(pl.read_parquet(tables.graphs[0])["study_id"][0])

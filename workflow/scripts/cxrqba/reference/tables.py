@@ -17,6 +17,8 @@ import yaml
 
 from cxrqba.errors import UserError, nearest
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster where libyaml is there
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -330,7 +332,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 def _yaml(path: Path) -> Any:
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; it belongs to the reference definitions") from None
     except yaml.YAMLError as error:
