@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from cxrqba.reference.tables import load_regions
 from cxrqba.regions.engine import Anatomy, Mask, localize, remove_outliers
@@ -151,6 +152,18 @@ def test_outliers_are_removed() -> None:
     crop = remove_outliers(two)
     assert crop is not None
     assert crop.pixels.shape == (60, 60)
+
+
+@pytest.mark.parametrize("side", [90, 300, 700, 1601])
+def test_outliers_are_removed_at_any_resolution(side: int) -> None:
+    film = np.zeros((side, side - 3), dtype=bool)
+    film[side // 3 : side // 2, side // 5 : side // 2] = True
+    film[-4:, :3] = True
+    crop = remove_outliers(film)
+    assert crop is not None
+    assert (crop.top, crop.left) == (side // 3, side // 5)
+    assert crop.pixels.shape == (side // 2 - side // 3, side // 2 - side // 5)
+    assert crop.pixels.all()
 
 
 def test_every_rule_gives_boxes_when_all_structures_are_found() -> None:

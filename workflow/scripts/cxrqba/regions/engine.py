@@ -107,23 +107,42 @@ def localize(
 
 
 def remove_outliers(mask: Mask) -> Crop | None:
-    """Drop the small connected parts of a (h, w) mask and cut it to its box; None if empty."""
-    rows = np.flatnonzero(mask.any(axis=1))
-    if rows.size == 0:
+    """Drop the small connected parts of a (h, w) mask and cut it to its box; None if empty.
+
+    Parts are told apart on blocks of 1, 2, 4 or 8 pixels, so that a mask of a whole film costs no
+    more than a small one; parts within a block of each other count as one.
+    """
+    block = next((b for b in (8, 4, 2) if max(mask.shape) >= 128 * b), 1)
+    coarse = _occupied(mask, block)
+    labels, count = ndimage.label(coarse, structure=np.ones((3, 3), dtype=bool))
+    if count == 0:
         return None
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    columns = np.flatnonzero(mask[top:bottom].any(axis=0))
-    left, right = int(columns[0]), int(columns[-1]) + 1
+    areas = np.bincount(labels.ravel())
+    areas[0] = 0
+    keep = areas >= OUTLIER_SHARE * areas.max()
+    keep[0] = False
+    whole = bool(keep[1:].all())
+    kept = coarse if whole else keep[labels]
+    rows, columns = np.flatnonzero(kept.any(axis=1)), np.flatnonzero(kept.any(axis=0))
+    top, left = int(rows[0]) * block, int(columns[0]) * block
+    bottom, right = (int(rows[-1]) + 1) * block, (int(columns[-1]) + 1) * block
     pixels = mask[top:bottom, left:right]
-    labels, count = ndimage.label(pixels, structure=np.ones((3, 3), dtype=bool))
-    if count > 1:
-        areas = np.bincount(labels.ravel())
-        areas[0] = 0
-        keep = areas >= OUTLIER_SHARE * areas.max()
-        keep[0] = False
-        if not keep[1:].all():
-            return _shrink(Crop(keep[labels], top, left))
-    return Crop(pixels, top, left)
+    if not whole:
+        inside = kept[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        fine = inside.repeat(block, axis=0).repeat(block, axis=1)
+        pixels = pixels & fine[: pixels.shape[0], : pixels.shape[1]]
+    return _shrink(Crop(pixels, top, left))
+
+
+def _occupied(mask: Mask, block: int) -> Mask:
+    """Which blocks of ``block`` x ``block`` pixels hold any of the mask."""
+    height, width = mask.shape
+    padded = np.zeros((-(-height // block) * block, -(-width // block) * block), dtype=bool)
+    padded[:height, :width] = mask
+    # one integer holds a row of a block: no pixel is looked at on its own
+    rows = padded.view(f"u{block}") != 0
+    occupied: Mask = rows.reshape(len(padded) // block, block, -1).any(axis=1)
+    return occupied
 
 
 class _Composer:
