@@ -165,7 +165,7 @@ def test_every_number(run: Run) -> None:
     }
     lost = sum(n for (_, what, _), n in found.items() if what == "studies lost")
     went_in = found["prepare_studies", "studies in", None]
-    assert went_in == found["build_graphs", "studies out", None] + lost
+    assert went_in == found["rate_qa", "studies out", None] + lost
 
 
 def test_images_without_reports_end_after_localisation(run: Run) -> None:

@@ -180,7 +180,10 @@ def _graphs(rows: _Rows, tables: Tables) -> None:
     complete = scan(tables.graphs, ["is_complete", "incomplete_reasons"], GRAPHS).collect()
     rows.add("build_graphs", "complete studies", None, int(complete["is_complete"].sum()))
     reasons = complete.filter(~pl.col("is_complete"), pl.col("incomplete_reasons").list.len() > 0)
-    names = reasons.select(pl.col("incomplete_reasons").list.unique().explode(empty_as_null=True))
+    kinds = pl.element().str.split(":").list.first()  # without the sentence a reason names
+    names = reasons.select(
+        pl.col("incomplete_reasons").list.eval(kinds).list.unique().explode(empty_as_null=True)
+    )
     rows.counts("build_graphs", "incomplete studies", _by(names, "incomplete_reasons"))
     origin = (
         scan(tables.observations, ["from_report", "positiveness"], OBSERVATIONS)
