@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cxrqba import launch
+from cxrqba import cli, launch
 from cxrqba.errors import UserError
 
 
@@ -72,3 +72,14 @@ def test_running_elsewhere_than_in_the_project_is_refused(tmp_path: Path) -> Non
 def test_configuration_given_on_the_command_line_is_found() -> None:
     given = launch._given(["-n", "--config", "dataset=openi", "only=[1]", "--cores", "2"])
     assert given == {"dataset": "openi", "only": [1]}
+
+
+def test_the_run_command_hands_every_argument_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed: list[str] = []
+    monkeypatch.setattr(launch, "run", lambda arguments, folder: handed.extend(arguments) or 0)
+    with pytest.raises(SystemExit) as status:
+        cli.main(["run", "--config", "dataset=openi", "reports=x", "-n", "--cores", "1"])
+    assert status.value.code == 0
+    assert handed == ["--config", "dataset=openi", "reports=x", "-n", "--cores", "1"]
