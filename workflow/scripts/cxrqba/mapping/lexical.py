@@ -83,21 +83,30 @@ class Decision:
     method: str
 
 
+class LexicalMapper:
+    """Maps mentions to one set of reference definitions."""
+
+    def __init__(self, reference: Reference):
+        normalise = Normaliser(reference.abbreviations)
+        tags = candidates(reference, normalise)
+        self._index = {kind: CandidateIndex(tags[kind], normalise) for kind in sorted(tags)}
+
+    def map(self, mentions: pl.DataFrame, threshold: float) -> pl.DataFrame:
+        """MAPPINGS of all mentions (table MENTIONS), sorted by kind and text."""
+        rows: list[dict[str, Any]] = []
+        unique = mentions.select("kind", "text").unique().sort("kind", "text")
+        for (kind,), group in unique.group_by("kind", maintain_order=True):
+            texts = group["text"].to_list()
+            decided = self._index[TARGETS[str(kind)]].decide(texts, threshold)
+            rows += [_row(str(kind), t, d) for t, d in zip(texts, decided, strict=True)]
+        return frame(rows, MAPPINGS).sort("kind", "text")
+
+
 def map_mentions(
     mentions: pl.DataFrame, reference: Reference, config: EmbeddingConfig
 ) -> pl.DataFrame:
     """Map all mentions (table MENTIONS) to the reference; returns MAPPINGS, sorted."""
-    normalise = Normaliser(reference.abbreviations)
-    tags = candidates(reference, normalise)
-    index = {kind: CandidateIndex(tags[kind], normalise) for kind in sorted(tags)}
-    rows: list[dict[str, Any]] = []
-    unique = mentions.select("kind", "text").unique().sort("kind", "text")
-    for (kind,), group in unique.group_by("kind", maintain_order=True):
-        texts = group["text"].to_list()
-        target = index[TARGETS[str(kind)]]
-        decided = target.decide(texts, config.threshold)
-        rows += [_row(str(kind), t, d) for t, d in zip(texts, decided, strict=True)]
-    return frame(rows, MAPPINGS).sort("kind", "text")
+    return LexicalMapper(reference).map(mentions, config.threshold)
 
 
 TARGETS = {

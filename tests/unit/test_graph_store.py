@@ -1,0 +1,127 @@
+"""Graphs as tables and JSON, statistics, and the accounting of a shard's studies."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+from graph_fixtures import box, build, indication, mapper, raw, reference, sentence
+
+from cxrqba.graph.run import ShardInput, build_shard
+from cxrqba.graph.statistics import statistics
+from cxrqba.graph.store import from_tables, to_json, to_tables
+from cxrqba.mapping.mentions import collect
+from cxrqba.schema import (
+    GRAPHS,
+    IMAGE_STATUS,
+    IMAGES,
+    INDICATIONS,
+    LEDGER,
+    OBSERVATIONS,
+    PASS_STATUS,
+    RAW_OBSERVATIONS,
+    REGION_BOXES,
+    REGIONS,
+    SENTENCES,
+    STUDIES,
+)
+from cxrqba.tables import frame, read_table, write_table
+
+ROWS = [
+    raw(laterality_text="left", modifiers=["small"], change_sentence="Worse.", changes=["worse"]),
+    raw("R02", "qzxqzx", spans=[{"sent_id": "S01", "start": 0, "end": 4}]),
+]
+IMAGE = [{"image_id": "i1", "view": "frontal"}]
+
+
+def test_round_trip_through_files_is_lossless(tmp_path) -> None:
+    graphs = [
+        build(ROWS, indication=indication(), images=IMAGE, boxes=[box("left pleural space")]),
+        build([]),
+        build([raw(name='日本 😀 "<b>\\', probability="negative")]),
+    ]
+    graphs[1].study_id, graphs[2].study_id = "s2", "s3"
+    tables = to_tables(reversed(graphs))
+    for table, schema in zip(tables, (GRAPHS, OBSERVATIONS, REGIONS), strict=True):
+        write_table(table, tmp_path / "t.parquet", schema)
+        assert read_table(tmp_path / "t.parquet", schema).equals(table)
+    assert from_tables(*tables) == graphs
+    assert from_tables(*to_tables([])) == []
+
+
+def test_json_has_the_shape_of_the_release() -> None:
+    graph = build(ROWS, indication=indication(), images=IMAGE, boxes=[box("left pleural space")])
+    content = json.loads(json.dumps(to_json(graph)))
+    assert content["sentences"]["S01"]["sent_id"] == "S01"
+    one = content["observations"]["O01"]
+    assert one["localization"]["i1"]["localization_quality"] == 2
+    assert one["modifiers"] == {"severity": ["small"], "texture": [], "spread": [], "temporal": []}
+    assert content["indication"]["answer_for_indication"]["obs_id"] == "OIND"
+    assert isinstance(content["study_quality"]["issue_level"], int)
+    assert content["regions"]["left lung"]["laterality"] == "left"
+
+
+def test_statistics_count_a_study_once_and_leave_out_answers_and_defaults() -> None:
+    graphs = [
+        build([*ROWS[:1], raw("R02", "atelectasis"), raw("R03")], indication=indication()),
+        build([raw(probability="negative"), raw("R02", "edema", probability="comparison_only")]),
+    ]
+    graphs[1].study_id = "s2"
+    assert any(not o.from_report for o in graphs[1].observations.values())
+    table = statistics([to_tables(graphs)[1]])
+    counts = {(r["kind"], r["name"]): (r["positive"], r["negative"]) for r in table.to_dicts()}
+    assert counts["finding", "pleural effusion"] == (1, 1)
+    assert counts["finding", "atelectasis"] == (1, 0)
+    assert counts["finding_pair", "atelectasis|pleural effusion"] == (1, 0)
+    assert counts["region", "left pleural space"] == (1, 0)
+    assert ("finding", "pneumothorax") not in counts
+    assert not any("edema" in name for _, name in counts)
+
+
+def shard(rows, studies, statuses=(), ledgers=()) -> ShardInput:
+    table = frame(rows, RAW_OBSERVATIONS)
+    mentions = collect(table, pl.DataFrame(schema=INDICATIONS))
+    sentences = [sentence(study_id=s["study_id"], start=0, end=5) for s in studies]
+    return ShardInput(
+        studies=frame(studies, STUDIES),
+        images=pl.DataFrame(schema=IMAGES),
+        boxes=pl.DataFrame(schema=REGION_BOXES),
+        image_status=pl.DataFrame(schema=IMAGE_STATUS),
+        sentences=frame(sentences, SENTENCES),
+        observations=table,
+        indications=pl.DataFrame(schema=INDICATIONS),
+        mappings=mapper().map(mentions, 0.5),
+        statuses=frame(statuses, PASS_STATUS),
+        ledgers=frame(ledgers, LEDGER),
+    )
+
+
+def test_every_study_has_a_graph_or_one_ledger_row() -> None:
+    studies = [{"study_id": f"s{i}", "report": None if i == 3 else "Text."} for i in range(1, 7)]
+    rows = [raw(study_id="s1"), raw(study_id="s4")]
+    lost = {"stage": "extract_observations", "scope": "study", "study_id": "s2", "reason": "x"}
+    failed = [
+        {"study_id": "s2", "step": "extract_observations", "status": "failed"},
+        {"study_id": "s5", "step": "extract_sentences", "status": "truncated"},
+        {"study_id": "s6", "step": "extract_indication", "status": "failed"},
+    ]
+    graphs, _, _, ledger = build_shard(shard(rows, studies, failed, [lost]), reference())
+    assert graphs["study_id"].to_list() == ["s1", "s4", "s6"]
+    assert {r["study_id"]: r["reason"] for r in ledger.to_dicts()} == {
+        "s3": "no_report",
+        "s5": "failed_pass",
+    }
+    reasons = dict(graphs.select("study_id", "incomplete_reasons").iter_rows())
+    assert "failed_pass: extract_indication" in reasons["s6"]
+
+
+def test_output_does_not_depend_on_the_order_of_rows() -> None:
+    studies = [{"study_id": "s1", "report": "Text."}, {"study_id": "s2", "report": "Text."}]
+    rows = [
+        raw(f"R{i:02d}", e, study_id=s)
+        for s in ("s1", "s2")
+        for i, e in enumerate(("pneumonia", "pleural effusion", "scoliosis"), start=1)
+    ]
+    ahead = build_shard(shard(rows, studies), reference())
+    back = build_shard(shard(rows[::-1], studies[::-1]), reference())
+    assert all(a.equals(b) for a, b in zip(ahead, back, strict=True))
