@@ -432,3 +432,11 @@ def test_wires_are_a_device_and_postsurgical_changes():
     assert main_text(find(questions, "D02_has_finding", "postsurgical changes")).startswith("Yes,")
     assert main_text(find(questions, "D06_has_device", "sternotomy wires")).startswith("Yes,")
     assert main_text(find(questions, "B03_is_abnormal")).startswith("Yes,")
+
+
+@pytest.mark.parametrize("question_type", ["D03_where_is_finding", "D04_how_severe_is_finding"])
+def test_unlikely_finding_is_unlikely_in_every_question(question_type):
+    unlikely = observation("O01", "Pneumonia is unlikely.", ["pneumonia"], ["lungs"],
+                           probability="unlikely")  # fmt: skip
+    question = find(ask(graph([unlikely]))[0], question_type, "pneumonia")
+    assert main_text(question) == "Pneumonia is unlikely."

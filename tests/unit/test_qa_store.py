@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import json
+import runpy
+import sys
 
 import polars as pl
 import pytest
-from qa_fixtures import FRONTAL, ask, context, find, rich_graph
+from qa_fixtures import (
+    FRONTAL,
+    ROOT,
+    STATISTICS_ROWS,
+    ask,
+    context,
+    find,
+    rich_graph,
+    statistics,
+)
 
+from cxrqba.graph.store import from_tables, to_tables
 from cxrqba.qa.run import generate_shard
 from cxrqba.qa.store import to_json, to_table
-from cxrqba.schema import LEDGER, QUESTIONS, SKIPPED_QUESTIONS
+from cxrqba.schema import (
+    GRAPHS,
+    LEDGER,
+    OBSERVATIONS,
+    QUESTIONS,
+    REGIONS,
+    SKIPPED_QUESTIONS,
+    STATISTICS,
+)
+from cxrqba.tables import read_table, write_table
 
 PLAIN = (
     "text", "name_tag", "laterality", "regions", "obs_entities", "certainty", "obs_categories",
@@ -90,3 +111,24 @@ def test_question_ids_carry_the_type_and_a_running_index(questions):
     assert find(questions, "B01_describe_all").question_id == "B01_describe_all_001"
     ids = [q.question_id for q in questions if q.question_type == "C01_describe_region"]
     assert ids[:2] == ["C01_describe_region_001", "C01_describe_region_002"]
+
+
+def test_the_step_reads_graph_tables_and_writes_three_tables(tmp_path, monkeypatch):
+    graph_tables = to_tables([rich_graph("s50000001"), rich_graph("s50000002", complete=False)])
+    schemas = {"graphs": GRAPHS, "graph-observations": OBSERVATIONS, "graph-regions": REGIONS}
+    for (name, schema), table in zip(schemas.items(), graph_tables, strict=True):
+        write_table(table, tmp_path / name, schema)
+    write_table(statistics(STATISTICS_ROWS), tmp_path / "statistics", STATISTICS)
+    options = [*schemas, "statistics", "questions", "skipped", "ledger"]
+    argv = [x for name in options for x in (f"--{name}", str(tmp_path / name))]
+    argv += ["--templates", str(ROOT / "resources/templates")]
+    argv += ["--reference", str(ROOT / "resources/reference"), "--settings", '{"seed": 0}']
+    monkeypatch.setattr(sys, "argv", ["generate_qa.py", *argv])
+    runpy.run_path(str(ROOT / "workflow/scripts/generate_qa.py"), run_name="__main__")
+    table = read_table(tmp_path / "questions", QUESTIONS)
+    direct, _, _ = generate_shard(from_tables(*graph_tables), context())
+    assert table.equals(direct)
+    assert set(table["study_id"]) == {"s50000001", "s50000002"}
+    skipped = read_table(tmp_path / "skipped", SKIPPED_QUESTIONS)
+    assert "incomplete_study" in skipped["reason"].to_list()
+    assert read_table(tmp_path / "ledger", LEDGER).height == 0

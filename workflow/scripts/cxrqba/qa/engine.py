@@ -155,18 +155,17 @@ def _hierarchy(
         return [Part(content, f"{question_id}.a01", None, role, 0)]
     roles: dict[int, tuple[Content, str]] = {}
     said: set[str] = set()
-
-    def add(content: Content, role: str) -> None:
+    notes: list[Content] = []
+    for content, role in entries:
         if content.text not in said:
             said.add(content.text)
             roles[id(content)] = (content, role)
-
-    for content, role in entries:
-        add(content, role)
-    for content, role in list(roles.values()):
-        if role != "related_information" and content.template is None:
-            for note in contents.notes_of(content):
-                add(note, "related_information")
+            if role != "related_information" and content.template is None:
+                notes.extend(contents.notes_of(content))
+    for note in notes:
+        if note.text not in said:
+            said.add(note.text)
+            roles[id(note)] = (note, "related_information")
     by_obs = {c.obs_ids[0]: c for c, _ in roles.values() if c.template is None}
     roots: list[Content] = []
     children: dict[int, list[Content]] = {}
@@ -177,15 +176,14 @@ def _hierarchy(
         else:
             children.setdefault(id(parent), []).append(content)
     parts: list[Part] = []
-
-    def place(content: Content, parent: str | None, level: int) -> None:
+    # (content, answer id of its parent, level), the next one last
+    waiting: list[tuple[Content, str | None, int]] = [(c, None, 0) for c in reversed(roots)]
+    while waiting:
+        content, parent_id, level = waiting.pop()
         answer_id = f"{question_id}.a{len(parts) + 1:02d}"
-        parts.append(Part(content, answer_id, parent, roles[id(content)][1], level))
-        for child in children.get(id(content), ()):
-            place(child, answer_id, level + 1)
-
-    for content in roots:
-        place(content, None, 0)
+        parts.append(Part(content, answer_id, parent_id, roles[id(content)][1], level))
+        below = children.get(id(content), ())
+        waiting.extend((child, answer_id, level + 1) for child in reversed(below))
     return parts
 
 
@@ -234,12 +232,11 @@ class _Contents:
 
     def notes_of(self, content: Content) -> list[Content]:
         """Contents of the recommendations and comparisons below an observation."""
-        children = (
-            self.graph.observations[o]
-            for o in self._notes.get(content.obs_ids[0], ())
-            if o in self.graph.observations
-        )
-        return [c for o in children if (c := self.observation(o)) is not None]
+        children = self._notes.get(content.obs_ids[0])
+        if children is None:
+            return []
+        observations = self.graph.observations
+        return self.observations(observations[o] for o in children if o in observations)
 
     def parent_of(self, content: Content, among: Mapping[str, Content]) -> Content | None:
         """The nearest ancestor observation that is part of the same answer."""

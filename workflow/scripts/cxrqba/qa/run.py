@@ -16,7 +16,7 @@ from cxrqba.schema import QUESTIONS
 from cxrqba.step import progress
 
 STAGE = "generate_qa"
-STUDIES_AT_ONCE = 200
+STUDIES_AT_ONCE = 50
 """Studies whose questions are held as objects before they become a table: bounds the memory."""
 
 

@@ -79,7 +79,8 @@ def skipped_table(skipped: Iterable[Skipped]) -> pl.DataFrame:
 
 def question_quality(question: Question) -> dict[str, str]:
     """Worst level per aspect over the parts of a question (Tab. 11)."""
-    return worst(p.content.extraction_quality for p in question.parts)
+    distinct = {id(q): q for q in (p.content.extraction_quality for p in question.parts)}
+    return worst(distinct.values()) if len(distinct) > 1 else next(iter(distinct.values()))
 
 
 def image_quality(question: Question) -> list[tuple[str, str, str]]:
@@ -153,11 +154,14 @@ def _nest(counts: Sequence[int], flat: pl.Series) -> pl.Series:
     return pl.concat([lists, pl.Series([[]], dtype=lists.dtype)]).gather(place)
 
 
-def _string_lists(values: Iterable[Sequence[str]]) -> pl.Series:
+def _string_lists(values: Sequence[list[str]]) -> pl.Series:
+    """Lists of strings; most of them are one and the same list of an observation."""
+    lists: _ById[list[str]] = _ById()
+    index = [lists.index(v) for v in values]
     encoder: _Encoder[tuple[str, ...]] = _Encoder()
-    index = [encoder.index(tuple(v)) for v in values]
+    distinct = [encoder.index(tuple(v)) for v in lists.values]
     flat = pl.Series([s for v in encoder.values for s in v], dtype=pl.String)
-    return _nest([len(v) for v in encoder.values], flat).gather(index)
+    return _nest([len(v) for v in encoder.values], flat).gather(distinct).gather(index)
 
 
 def _struct_lists(values: Iterable[Sequence[tuple[str, ...]]], fields: Sequence[str]) -> pl.Series:
@@ -203,7 +207,7 @@ def _contents(contents: Sequence[Content]) -> pl.DataFrame:
     columns = {
         name: pl.Series([getattr(c, name) for c in contents], dtype=pl.String) for name in _TEXTS
     }
-    columns |= {name: _string_lists(getattr(c, name) for c in contents) for name in _STRING_LISTS}
+    columns |= {name: _string_lists([getattr(c, name) for c in contents]) for name in _STRING_LISTS}
     columns["from_report"] = pl.Series([c.from_report for c in contents], dtype=pl.Boolean)
     columns["modifiers"] = _struct_lists((c.modifiers for c in contents), ("type", "value"))
     columns["localization"] = _localizations(localizations.values).gather(where)
@@ -219,7 +223,7 @@ def _localizations(values: Sequence[list[Localization]]) -> pl.Series:
         "image_id": pl.Series([one.image_id for one in flat], dtype=pl.String),
         "bboxes": _nest([len(one.bboxes) for one in flat], box_lists),
         **{
-            name: _string_lists(getattr(one, name) for one in flat)
+            name: _string_lists([getattr(one, name) for one in flat])
             for name in ("localization_reference_ids", "instance_mask_ids", "missing_localization")
         },
         "is_fallback": pl.Series([one.is_fallback for one in flat], dtype=pl.Boolean),
