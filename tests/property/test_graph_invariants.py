@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-from graph_fixtures import build, raw, reference, sentence
+from graph_fixtures import build, raw, reference, sentence, vocabulary
 
 from cxrqba.graph.model import SceneGraph
 from cxrqba.graph.sides import OPPOSITE
@@ -54,7 +54,7 @@ def rows(draw: Any) -> dict[str, Any]:
 
 
 def check(graph: SceneGraph) -> None:
-    regions = reference().regions
+    sides = vocabulary().region_sides
     levels = reference().levels
     sent_ids = {s["sent_id"] for s in graph.sentences}
     for obs_id, o in graph.observations.items():
@@ -65,7 +65,7 @@ def check(graph: SceneGraph) -> None:
         level = levels[o.probability]
         assert (o.certainty, o.positiveness) == (level.certainty, level.positiveness)
         wrong = OPPOSITE.get(o.laterality)
-        assert all(regions[r].laterality != wrong for r in o.region_names) or wrong is None
+        assert wrong is None or all(sides.get(r) != wrong for r in o.region_names)
         assert set(o.region_names) <= set(graph.regions)
         assert set(o.sent_ids) <= sent_ids
         for aspect, found in o.obs_quality.items():

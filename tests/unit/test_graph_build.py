@@ -91,6 +91,24 @@ def test_side_by_keywords(text: str | None, regions: list[str], side: str) -> No
     assert o.laterality == side
 
 
+@pytest.mark.parametrize(
+    ("entity", "text", "regions", "side"),
+    [
+        ("enteric tube", None, ["stomach"], "unknown"),
+        ("opacity", None, ["retrocardiac"], "unknown"),
+        ("PICC", "left", ["right atrium"], "left"),
+        ("endotracheal tube", "between the clavicles", [], "unknown"),
+        ("pacemaker", "wires are where they were left", [], "unknown"),
+    ],
+)
+def test_organs_chambers_and_verbs_give_no_side(
+    entity: str, text: str | None, regions: list[str], side: str
+) -> None:
+    o = observed(raw(entity=entity, laterality_text=text, regions=regions))
+    assert o.laterality == side
+    assert len(o.region_names) >= len(regions)
+
+
 def test_side_is_never_taken_from_the_summary() -> None:
     o = observed(raw(summary_sentence="Effusion is new, left chest tube was removed."))
     assert o.laterality == "unknown"

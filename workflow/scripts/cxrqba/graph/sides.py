@@ -25,8 +25,8 @@ def laterality_of(
 ) -> str:
     """left, right, bilateral, likely bilateral or unknown.
 
-    ``entities`` and ``regions`` are the resolved ones. Plurals make only what can have a side
-    bilateral: a tube that ends "between the clavicles" is not.
+    ``entities`` and ``regions`` are the resolved ones. Only what can have a side takes it from
+    regions: a tube in the stomach is not left, one that ends "between the clavicles" not bilateral.
     """
     clause = spaced(clean(raw["laterality_text"]))
     values = [clean(r["region"]) for r in raw["regions"] or () if r]
@@ -35,16 +35,16 @@ def laterality_of(
         side = explicit_side(text, vocabulary)
         if side != UNKNOWN:
             return side
+    findings = vocabulary.reference.findings
+    kinds = {findings[e].laterality for e in entities}
+    if kinds and not kinds & {"sided", "bilateral_default"}:
+        return UNKNOWN
     both = f"{clause}{written}"
     side = _side(both, vocabulary.left_implied, vocabulary.right_implied)
     if side == UNKNOWN:
         side = _side_of_regions(regions, vocabulary)
     if side != UNKNOWN:
         return side
-    findings = vocabulary.reference.findings
-    kinds = {findings[e].laterality for e in entities}
-    if kinds and not kinds & {"sided", "bilateral_default"}:
-        return UNKNOWN
     if vocabulary.plural_pairs.found(both):
         return "bilateral"
     return "likely bilateral" if vocabulary.likely_bilateral.found(both) else UNKNOWN
@@ -68,13 +68,10 @@ def _side(text: str, left: Any, right: Any) -> str:
 
 
 def _side_of_regions(regions: Iterable[str], vocabulary: Vocabulary) -> str:
-    known = vocabulary.reference.regions
-    sides = {known[r].laterality for r in regions}
-    if {"left", "right"} <= sides:
+    sides = {vocabulary.region_sides.get(r, UNKNOWN) for r in regions}
+    if sides == {"left", "right"}:
         return "bilateral"
-    if sides & {"bilateral", "midline", "unknown"}:
-        return UNKNOWN
-    return next(iter(sides), UNKNOWN)
+    return sides.pop() if len(sides) == 1 else UNKNOWN
 
 
 def sided(region: str, laterality: str, vocabulary: Vocabulary) -> str:
@@ -88,12 +85,12 @@ def sided(region: str, laterality: str, vocabulary: Vocabulary) -> str:
 
 def default_regions(entities: Iterable[str], laterality: str, vocabulary: Vocabulary) -> list[str]:
     """Default regions of the findings, on the observation's side."""
-    findings, regions = vocabulary.reference.findings, vocabulary.reference.regions
+    findings = vocabulary.reference.findings
     found: dict[str, None] = {}
     for entity in entities:
         for region in findings[entity].default_regions:
             version = sided(region, laterality, vocabulary)
-            if regions[version].laterality != OPPOSITE.get(laterality):
+            if not contradicting([version], laterality, vocabulary):
                 found[version] = None
     return list(found)
 
@@ -115,9 +112,8 @@ def refined(extracted: Iterable[str], defaults: Iterable[str], vocabulary: Vocab
 
 def contradicting(regions: Iterable[str], laterality: str, vocabulary: Vocabulary) -> list[str]:
     """Regions of the side opposite to the observation's."""
-    known = vocabulary.reference.regions
     wrong = OPPOSITE.get(laterality)
-    return [r for r in regions if wrong is not None and known[r].laterality == wrong]
+    return [r for r in regions if wrong and vocabulary.region_sides.get(r) == wrong]
 
 
 def split_or_merged(

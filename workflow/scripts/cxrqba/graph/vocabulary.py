@@ -85,6 +85,28 @@ class Vocabulary:
         )
 
     @cached_property
+    def region_sides(self) -> Mapping[str, str]:
+        """Region -> left or right, for regions that surely lie on one side.
+
+        A side word that is part of a fixed name ("right atrium", "left heart border") is none, nor
+        is a side that a place has only usually (retrocardiac): a line from the left may well end in
+        the right atrium.
+        """
+        usual = Phrases(
+            word.partition("(")[0]
+            for words_ in self.reference.laterality["side_implying_regions"].values()
+            for word in words_
+            if "(" in word
+        )
+        return {
+            name: region.laterality
+            for name, region in self.reference.regions.items()
+            if region.laterality in ("left", "right")
+            and not self.fixed_names.found(spaced(name))
+            and not usual.found(spaced(name))
+        }
+
+    @cached_property
     def cue_levels(self) -> Mapping[str, str]:
         """Cue text -> level, for cues that have one level wherever they stand."""
         levels: dict[str, set[str]] = {}
@@ -138,6 +160,12 @@ _ADVERBS = (
     "left over",
     "left untreated",
     "left in situ",
+    "was left",
+    "were left",
+    "is left",
+    "are left",
+    "been left",
+    "left alone",
     "right after",
     "right at",
     "all right",
