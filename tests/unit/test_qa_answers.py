@@ -387,8 +387,9 @@ def test_default_negatives_answer_their_finding_but_are_not_reported():
     questions, _ = ask(rich_graph())
     question = find(questions, "D02_has_finding", "fracture")
     assert main_text(question).startswith("No,")
-    assert "No fracture." in texts(question, "details")
+    assert question.parts[0].content.obs_ids == ["D01"]
     assert not question.mentioned
+    assert texts(find(questions, "D01_describe_finding", "fracture"))[0] == "No fracture."
     assert "No fracture." not in texts(find(questions, "B01_describe_all"))
 
 
@@ -440,3 +441,11 @@ def test_unlikely_finding_is_unlikely_in_every_question(question_type):
                            probability="unlikely")  # fmt: skip
     question = find(ask(graph([unlikely]))[0], question_type, "pneumonia")
     assert main_text(question) == "Pneumonia is unlikely."
+
+
+def test_questions_agree_in_number():
+    lines = observation("O01", "Septal lines are seen.", ["septal lines"], ["lungs"])
+    questions, _ = ask(graph([lines]))
+    for question in asks(questions, "septal lines"):
+        assert not question.question.lower().startswith(("is septal", "where is", "how severe is"))
+        assert "region is septal" not in question.question

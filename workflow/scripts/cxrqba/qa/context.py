@@ -219,7 +219,7 @@ def _check_labels(templates: tuple[TemplateFile, ...], reference: Reference) -> 
     subcategories = {s for f in reference.findings.values() for s in f.subcategories}
     where = "templates"
     for file in templates:
-        listed = {s for v in file.variables.values() for s in v.always}
+        listed = {s for v in file.variables.values() for s in (*v.always, *v.never)}
         for name in sorted(listed | set(file.labels)):
             if name not in subcategories:
                 hint = nearest(name, subcategories)

@@ -158,6 +158,7 @@ class VariableList(Block):
     mentioned: Literal["finding", "device"] | None = Field(
         None, description="also the subcategories of the study's findings or devices"
     )
+    never: tuple[str, ...] = Field((), description="mentioned ones that make no question")
 
 
 class Label(Block):

@@ -35,7 +35,7 @@ def _values(study: Study, variable: VariableList) -> list[str]:
             and finding.polarity not in ("normal", "technical")
             for subcategory in finding.subcategories
         }
-        values.update(dict.fromkeys(sorted(found)))
+        values.update(dict.fromkeys(sorted(found.difference(variable.never))))
     return list(values)
 
 

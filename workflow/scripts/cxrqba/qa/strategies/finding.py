@@ -53,7 +53,7 @@ def _case(study: Study, name: str, mentioned: bool) -> Case:
         i
         for i in evidence.items
         if name in (i.entities if i.polarity == "neg" else i.family)
-        or (i.polarity == "neg" and not above.isdisjoint(i.entities))
+        or (i.polarity == "neg" and i.obs.from_report and not above.isdisjoint(i.entities))
     ]
     positives = [i for i in mine if i.polarity == "pos"]
     negatives = [i for i in mine if i.polarity == "neg" and not i.overridden and not i.qualified]
