@@ -53,6 +53,18 @@ def test_the_classes_are_thirteen_and_fixed() -> None:
     assert "pneumonia" not in labels.label_classes(REFERENCE, "exact")["Consolidation"]
 
 
+def test_a_finding_counts_for_its_nearest_class_alone() -> None:
+    nearest = labels.label_classes(REFERENCE, "nearest")
+    assert list(nearest) == CLASSES
+    assert "linear atelectasis" in nearest["Atelectasis"]
+    assert "rib fracture" in nearest["Fracture"]
+    assert "endotracheal tube" in nearest["Support Devices"]
+    assert "consolidation" not in nearest["Lung Opacity"]
+    assert "pneumonia" not in nearest["Consolidation"]
+    for label, members in labels.label_classes(REFERENCE, "exact").items():
+        assert members <= nearest[label]
+
+
 @pytest.mark.parametrize(
     "change",
     [

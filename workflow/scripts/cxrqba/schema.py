@@ -547,7 +547,7 @@ LABEL_SCORES = pl.Schema(
         "predicted": INT,
         "studies": INT,
         "defined": INT,  # classes behind the value: those of a macro average that are defined
-        "closure": STR,  # exact or closed over the hierarchy
+        "closure": STR,  # nearest (default), exact or closed over the hierarchy
         "protocol": STR,
     }
 )

@@ -2,8 +2,11 @@
 
 A study is positive for a class if any observation from the report that is asserted (positiveness
 pos) carries a finding of the class. Observations that only compare or only recommend assert
-nothing; negatives that were added by default are not from the report and never count. "exact" takes
-the findings that are the class, "closed" also those that imply it (``labels.csv``). A study without
+nothing; negatives that were added by default are not from the report and never count. Which
+findings make a class positive is one of three closures. "nearest", the default: a finding counts
+for the class it is or, if it is none, for the nearest of its ancestors that is one, as a linear
+atelectasis is an Atelectasis (the paper counts children too). "exact": only findings that are the
+class. "closed": also all that imply it (``labels.csv``). A study without
 graph has no observation and so is negative in all classes: a failure is not left out.
 """
 
@@ -28,7 +31,7 @@ from cxrqba.tables import frame
 
 OURS = "ours"
 BASELINE = "keyword baseline"
-CLOSURES = ("exact", "closed")
+CLOSURES = ("nearest", "exact", "closed")
 CERTAINTIES = ("certain", "likely", "uncertain")
 CLASSES = "chexpert"
 NOT_SCORED = "No Finding"
@@ -51,12 +54,31 @@ class Settings:
 
 def label_classes(reference: Reference, closure: str) -> dict[str, frozenset[str]]:
     """CheXpert class -> the findings that make it positive; without No Finding."""
-    return {
-        label: frozenset(entry["exact"])
-        | frozenset(entry["implied"] if closure == "closed" else ())
-        for label, entry in reference.labels[CLASSES].items()
-        if label != NOT_SCORED
-    }
+    entries = {k: v for k, v in reference.labels[CLASSES].items() if k != NOT_SCORED}
+    classes = {label: set(entry["exact"]) for label, entry in entries.items()}
+    if closure == "closed":
+        for label, entry in entries.items():
+            classes[label] |= set(entry["implied"])
+    elif closure == "nearest":
+        labels: dict[str, set[str]] = {}
+        for label, entry in entries.items():
+            for finding in entry["exact"]:
+                labels.setdefault(finding, set()).add(label)
+        for finding in reference.findings:
+            for label in _nearest_labels(finding, labels, reference):
+                classes[label].add(finding)
+    return {label: frozenset(members) for label, members in classes.items()}
+
+
+def _nearest_labels(finding: str, labels: Mapping[str, set[str]], reference: Reference) -> set[str]:
+    """Classes of the finding or of its nearest ancestors that have one."""
+    level = {finding}
+    while level:
+        found = set().union(*(labels.get(name, set()) for name in level))
+        if found:
+            return found
+        level = {p for name in level for p in reference.findings[name].parents}
+    return set()
 
 
 def study_findings(
