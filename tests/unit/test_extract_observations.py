@@ -435,3 +435,27 @@ def test_script_writes_its_tables_and_rows_do_not_depend_on_order(tmp_path: Path
     ]
     assert read_table(tmp_path / "a" / "l.parquet", LEDGER).height == 0
     assert isinstance(found, pl.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("text", "finding", "probability"),
+    [
+        ("Obtain a film to check for pneumothorax.", "pneumothorax", "recommendation"),
+        ("CT is recommended to exclude a mass.", "mass", "recommendation"),
+        ("Whether it harbors pneumonia is impossible to tell.", "pneumonia", "indeterminate"),
+        ("Underlying pneumonia would be invisible.", "pneumonia", "indeterminate"),
+        ("Empyema must be considered.", "Empyema", "possible"),
+        ("It is not true that there is no pneumothorax.", "pneumothorax", "positive"),
+        ("The pneumothorax has not resolved.", "pneumothorax", "positive"),
+        ("The effusion has not budged and is joined by collapse.", "collapse", "positive"),
+        ("The effusion has not increased.", "effusion", "positive"),
+    ],
+)
+def test_requests_doubts_and_denied_changes_deny_nothing(
+    text: str, finding: str, probability: str
+) -> None:
+    report = f"FINDINGS: {text}"
+    site = SiteConfig()
+    sentences = SentenceExtractor(load_reference(REFERENCE), site).extract("s1", report)
+    rows = ObservationExtractor(load_reference(REFERENCE)).extract("s1", report, sentences)
+    assert {e: r["probability"] for r in rows for e in r["entities"]}[finding] == probability
