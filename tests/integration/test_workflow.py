@@ -16,6 +16,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from cxrqba import launch
+
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.workflow
 
@@ -227,7 +229,7 @@ def test_a_killed_run_is_taken_up_and_a_second_run_is_told_who_holds_the_lock(
     folder, arguments = killed
     run = run_command(folder, *arguments)
     deadline = time.monotonic() + 60
-    while not any((folder / ".snakemake" / "locks").glob("*")) and time.monotonic() < deadline:
+    while not launch._record(folder / launch.HOLDER) and time.monotonic() < deadline:
         time.sleep(0.05)
     second = run_command(folder, *arguments)
     told, _ = second.communicate(timeout=60)

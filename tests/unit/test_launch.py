@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,7 @@ from cxrqba.errors import UserError
 
 
 def record(folder: Path, **changes: object) -> None:
-    content = {
-        "pid": os.getpid(),
-        "birth": launch._birth(os.getpid()),
-        "host": socket.gethostname(),
-        "user": "ada",
-        "started": "2026-01-01 00:00:00",
-        **changes,
-    }
+    content = {"pid": 17, "host": socket.gethostname(), "user": "ada", "started": "now", **changes}
     path = folder / launch.HOLDER
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -32,36 +26,49 @@ def lock(folder: Path) -> None:
     (folder / launch.LOCKS / "0.input.lock").touch()
 
 
-def test_a_live_process_is_named(tmp_path: Path) -> None:
+def test_the_holder_is_named_while_it_runs_and_forgotten_after(tmp_path: Path) -> None:
+    with (
+        launch._held(tmp_path),
+        pytest.raises(UserError, match=rf"another run .* process {os.getpid()} of"),
+        launch._held(tmp_path),
+    ):
+        pass
+    with launch._held(tmp_path):
+        pass
+
+
+def test_the_record_of_a_dead_holder_is_no_obstacle(tmp_path: Path) -> None:
     record(tmp_path)
-    holder = launch.live_holder(tmp_path)
-    assert holder is not None
-    assert str(os.getpid()) in holder
-    assert "ada" in holder
-
-
-def test_a_process_number_used_again_is_not_the_holder(tmp_path: Path) -> None:
-    record(tmp_path, birth="1")
-    assert launch.live_holder(tmp_path) is None
-
-
-def test_a_dead_holder_with_its_lock_is_no_holder(tmp_path: Path) -> None:
-    record(tmp_path, pid=2**22 + 1)
     lock(tmp_path)
-    assert launch.live_holder(tmp_path) is None
+    with launch._held(tmp_path):
+        pass
 
 
 def test_a_holder_on_another_machine_is_respected(tmp_path: Path) -> None:
     record(tmp_path, host="elsewhere")
     lock(tmp_path)
-    with pytest.raises(UserError, match="elsewhere"):
-        launch.live_holder(tmp_path)
+    with pytest.raises(UserError, match="elsewhere"), launch._held(tmp_path):
+        pass
 
 
 def test_a_torn_record_is_ignored(tmp_path: Path) -> None:
     record(tmp_path)
     (tmp_path / launch.HOLDER).write_text('{"pid": 12', encoding="utf-8")
-    assert launch.live_holder(tmp_path) is None
+    with launch._held(tmp_path):
+        pass
+
+
+def test_a_snakemake_started_by_hand_is_named(tmp_path: Path) -> None:
+    lock(tmp_path)
+    program = tmp_path / "snakemake"
+    program.write_text("#!/bin/sh\nsleep 30\n", encoding="utf-8")
+    program.chmod(0o755)
+    with subprocess.Popen(["/bin/sh", str(program)], cwd=tmp_path) as process:
+        try:
+            with pytest.raises(UserError, match=f"process {process.pid}"), launch._held(tmp_path):
+                pass
+        finally:
+            process.kill()
 
 
 def test_running_elsewhere_than_in_the_project_is_refused(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class ImageSource(Block):
     index: str = Field("index.csv", description="CSV in that folder")
     columns: dict[str, str] = Field(
         default_factory=lambda: {"image_id": "image_id"},
-        description="our name -> column; image_id required; path, patient_id, study_id, view may follow",
+        description="our name -> column: image_id; and path, patient_id, study_id, view",
     )
     pattern: str = Field(
         "images/{image_id}.png", description="where an image lies if no column gives its path"

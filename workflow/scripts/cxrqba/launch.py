@@ -6,14 +6,17 @@ writes who it is beside the lock; a later run removes the lock only if that proc
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import yaml
 
@@ -28,70 +31,81 @@ def run(arguments: list[str], folder: Path) -> int:
     """Run snakemake in ``folder`` with ``--cores all`` unless told otherwise; return its status."""
     if not (folder / "Snakefile").is_file():
         raise UserError(f"{folder}: no Snakefile here; run this in the project's top folder")
-    holder = live_holder(folder)
-    if holder:
-        raise UserError(
-            f"another run holds the lock of this folder: {holder}; wait for it or stop it first"
-        )
     if not any(a == "-c" or a.startswith(("--cores", "-c=")) for a in arguments):
         arguments = ["--cores", "all", *arguments]
     snakemake = [sys.executable, "-m", "snakemake"]
-    if _locked(folder):
-        print("A killed run left its lock; removing it and going on where it stopped.", flush=True)
-        subprocess.run([*snakemake, "--unlock", "--quiet"], cwd=folder, check=True)
     started = time.monotonic()
-    status = _run_as_holder([*snakemake, *arguments], folder)
+    with _held(folder):
+        if _locked(folder):
+            print(
+                "A killed run left its lock; removing it and going on where it stopped.", flush=True
+            )
+            subprocess.run([*snakemake, "--unlock", "--quiet"], cwd=folder, check=True)
+        status = subprocess.run([*snakemake, *arguments], cwd=folder, check=False).returncode
     if status == 0 and not _only_plans(arguments):
         _report(arguments, folder, time.monotonic() - started)
     return status
 
 
-def live_holder(folder: Path) -> str | None:
-    """Describe the live run that works in ``folder``, or return None.
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the folder for one run; :class:`UserError` names who holds it already.
 
-    Raises :class:`UserError` if a run of another machine is on record, whose life cannot be seen
-    from here.
+    The operating system drops the hold when this process ends, however it ends.
     """
-    record = _record(folder)
-    if record and record["host"] != socket.gethostname() and _locked(folder):
-        raise UserError(
-            f"a run of {record['user']} on {record['host']} (process {record['pid']}, started "
-            f"{record['started']}) holds the lock of this folder; if it is gone, delete "
-            f"{folder / HOLDER} and run again"
-        )
-    if record and record["host"] == socket.gethostname() and _alive(record["pid"], record["birth"]):
-        return f"process {record['pid']} of {record['user']}, started {record['started']}"
-    return _other_snakemake(folder)
-
-
-def _run_as_holder(command: list[str], folder: Path) -> int:
     path = folder / HOLDER
     path.parent.mkdir(exist_ok=True)
+    with path.open("a+", encoding="utf-8") as file:
+        record = _record(path)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _busy(_described(record)) from None
+        if _locked(folder):
+            if record and record["host"] != socket.gethostname():
+                raise UserError(
+                    f"a run holds the lock of this folder: {_described(record)}; if it is gone, "
+                    f"delete {path} and run again"
+                )
+            other = _snakemake_in(folder)
+            if other:
+                raise _busy(other)
+        _write_record(file)
+        yield
+        file.truncate(0)
+
+
+def _busy(holder: str) -> UserError:
+    return UserError(
+        f"another run holds the lock of this folder: {holder}; wait for it or stop it first"
+    )
+
+
+def _write_record(file: TextIO) -> None:
+    file.truncate(0)
     record = {
         "pid": os.getpid(),
-        "birth": _birth(os.getpid()),
         "host": socket.gethostname(),
         "user": os.environ.get("USER") or str(os.getuid()),
         "started": time.strftime("%Y-%m-%d %H:%M:%S"),
     }
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            json.dump(record, file)
-    except FileExistsError:  # a dead run's record: live ones were refused above
-        path.write_text(json.dumps(record), encoding="utf-8")
-    try:
-        return subprocess.run(command, cwd=folder, check=False).returncode
-    finally:
-        path.unlink(missing_ok=True)
+    json.dump(record, file)
+    file.flush()
 
 
-def _record(folder: Path) -> dict[str, Any] | None:
+def _record(path: Path) -> dict[str, Any] | None:
     try:
-        record = json.loads((folder / HOLDER).read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    keys = {"pid", "birth", "host", "user", "started"}
+    keys = {"pid", "host", "user", "started"}
     return record if isinstance(record, dict) and keys <= record.keys() else None
+
+
+def _described(record: dict[str, Any] | None) -> str:
+    if record is None:
+        return "it has just started"
+    return "process {pid} of {user} on {host}, started {started}".format(**record)
 
 
 def _locked(folder: Path) -> bool:
@@ -99,34 +113,15 @@ def _locked(folder: Path) -> bool:
     return locks.is_dir() and any(locks.iterdir())
 
 
-def _birth(pid: int) -> str | None:
-    """Start time of a process in clock ticks since boot: a pid may have been used again."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    return stat.rpartition(")")[2].split()[19]
-
-
-def _alive(pid: int, birth: str | None) -> bool:
-    now = _birth(pid)
-    return now is not None and now == birth
-
-
-def _other_snakemake(folder: Path) -> str | None:
-    """A snakemake process that was started in ``folder`` without this command."""
-    if not _locked(folder):
-        return None
+def _snakemake_in(folder: Path) -> str | None:
+    """A live snakemake process that works in ``folder``, whoever started it."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
             same_folder = (entry / "cwd").resolve() == folder.resolve()
         except OSError:
             continue
-        is_snakemake = (
-            any(Path(w).name == "snakemake" for w in words[:3]) or "snakemake" in words[:4]
-        )
-        if same_folder and is_snakemake and int(entry.name) != os.getpid():
+        if same_folder and any(Path(word).name == "snakemake" for word in words[:4]):
             return f"process {entry.name} ({' '.join(words[:6]).strip()})"
     return None
 
