@@ -229,7 +229,8 @@ def test_a_killed_run_is_taken_up_and_a_second_run_is_told_who_holds_the_lock(
     folder, arguments = killed
     run = run_command(folder, *arguments)
     deadline = time.monotonic() + 60
-    while not launch._record(folder / launch.HOLDER) and time.monotonic() < deadline:
+    while (launch._record(folder / launch.HOLDER) or {}).get("pid") != run.pid:
+        assert time.monotonic() < deadline
         time.sleep(0.05)
     second = run_command(folder, *arguments)
     told, _ = second.communicate(timeout=60)
