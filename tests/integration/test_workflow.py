@@ -281,3 +281,19 @@ def test_a_missing_source_is_named(fresh: Path) -> None:
     assert result.returncode != 0
     assert "/nowhere/reports" in text
     assert "Traceback" not in text
+
+
+def test_films_without_reports_end_with_their_boxes(fresh: Path) -> None:
+    films = fresh / "films" / "images"
+    films.mkdir(parents=True)
+    (films.parent / "index.csv").write_text("image_id\nA1\nA2\nA3\n", encoding="utf-8")
+    for name in ("A1", "A2"):
+        (films / f"{name}.png").write_bytes(b"no image")
+    result = snakemake(
+        fresh, "--cores", "all", "--config", "dataset=jsrt", f"images={films.parent}"
+    )
+    assert result.returncode == 0, (result.stdout + result.stderr)[-3000:]
+    accounting = pl.read_parquet(fresh / "results/jsrt/account_studies/accounting.parquet")
+    counts = {(w, r): n for _, w, r, n in accounting.iter_rows()}
+    assert counts[("studies in", None)] == counts[("studies out", None)] == 3
+    assert counts[("images", "unreadable")] == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -77,3 +79,10 @@ def test_a_slow_loop_reports_how_far_it_is(
     monkeypatch.setattr(step, "PROGRESS_SECONDS", 0.0)
     assert list(step.progress(iter("ab"), 2, "segment_anatomy 0: images")) == ["a", "b"]
     assert "segment_anatomy 0: images: 1/2" in capsys.readouterr().err
+
+
+def test_settings_survive_braces_and_quotes() -> None:
+    raw = {"pattern": "images/{image_id}.png", "odd": 'a "{x}" \\ }', "nested": {"n": 1}}
+    text = step.settings(raw)
+    assert json.loads(text) == raw
+    assert not re.search(r"\{\w+\}", text)

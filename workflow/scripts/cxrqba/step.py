@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +21,8 @@ from cxrqba.errors import UserError
 
 T = TypeVar("T")
 log = logging.getLogger("cxrqba")
+
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 PROGRESS_SECONDS = 5.0
 """A long loop reports this often at most."""
@@ -83,5 +86,9 @@ def progress(items: Iterable[T], total: int, what: str) -> Iterator[T]:
 
 
 def settings(raw: dict[str, Any]) -> str:
-    """Settings as the canonical JSON that rules pass on the command line."""
-    return json.dumps(raw, sort_keys=True, separators=(",", ":"))
+    """Settings as the canonical JSON that rules pass on the command line.
+
+    Braces inside strings are escaped: Snakemake would read ``{image_id}`` as a wildcard.
+    """
+    text = json.dumps(raw, sort_keys=True, separators=(",", ":"))
+    return _JSON_STRING.sub(lambda m: m[0].replace("{", "\\u007b").replace("}", "\\u007d"), text)
