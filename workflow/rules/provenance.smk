@@ -72,7 +72,7 @@ rule summarize_run:
                 "open_first": (
                     f"{RESULTS}/figures/figure_1_examples.png"
                     if DATASET.has_reports
-                    else f"{RESULTS}/tables/table_accounting.md"
+                    else f"{RESULTS}/tables/table_regions.md"
                 ),
             }
         ),
