@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 from paper_fixtures import label_row, question, rated, write_rows
 
 from cxrqba import schema
 from cxrqba.paper.settings import paper_settings
-from cxrqba.paper.summary import summarize
+from cxrqba.paper.summary import _images, summarize
 
 
 def test_summary_says_what_was_made_and_what_to_open(tmp_path: Path):
@@ -48,3 +49,13 @@ def test_summary_of_images_alone_has_no_pairs():
     assert "QA pairs" not in text
     assert "figures" not in text
     assert "– in, – out" in text
+
+
+def test_a_source_without_images_is_said_to_have_none() -> None:
+    rows = [("prepare_studies", "studies in", None, 3)]
+    none = pl.DataFrame(rows, schema=schema.ACCOUNTING, orient="row")
+    assert _images(none).startswith("none in this source: no boxes")
+    some = [
+        ("segment_anatomy", "images", reason, n) for reason, n in (("ok", 4), ("unreadable", 1))
+    ]
+    assert _images(pl.DataFrame(some, schema=schema.ACCOUNTING, orient="row")) == "5 (1 unreadable)"

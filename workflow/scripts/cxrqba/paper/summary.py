@@ -54,8 +54,23 @@ def _studies(accounting: pl.DataFrame) -> str:
 
 def _made(accounting: pl.DataFrame) -> list[tuple[str, str | None]]:
     """What was made of them."""
-    made = [(what, _total(accounting, what)) for what in ("images", "observations")]
-    return [(what, count(total)) for what, total in made if total is not None]
+    observations = _total(accounting, "observations")
+    return [
+        ("images", _images(accounting)),
+        ("observations", None if observations is None else count(observations)),
+    ]
+
+
+def _images(accounting: pl.DataFrame) -> str:
+    """Images and how many of them could not be used; a source without any is said to have none."""
+    total = _total(accounting, "images")
+    if not total:
+        return "none in this source: no boxes, so no pair is of pre-training or fine-tuning grade"
+    states = accounting.filter(pl.col("what") == "images", pl.col("reason") != "ok")
+    rest = [
+        f"{n:,} {reason.replace('_', ' ')}" for reason, n in states.select("reason", "count").rows()
+    ]
+    return count(total) + (f" ({', '.join(rest)})" if rest else "")
 
 
 def _total(accounting: pl.DataFrame, what: str) -> int | None:
