@@ -136,10 +136,79 @@ def test_a_renamed_column_is_named_with_its_nearest(
     assert f"no column '{column}' (did you mean '{nearest}'?)" in str(error.value)
 
 
-def test_a_row_with_a_wrong_id_is_named(mimic: Path) -> None:
-    write_gz(mimic / "cxr-study-list.csv.gz", "subject_id,study_id,path\n90000001,123,files/x.txt")
-    with pytest.raises(UserError, match=r"cxr-study-list\.csv\.gz, row 2: '123'"):
+@pytest.mark.parametrize("prefixed", [True, False])
+def test_a_row_with_a_wrong_id_is_named_once_and_the_others_go_on(
+    mimic: Path, prefixed: bool
+) -> None:
+    path = mimic / "cxr-study-list.csv.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    if prefixed:
+        text = text.replace("90000001,90000011", "p90000001,s90000011")
+    text += "\n90000001,123,files/x.txt\n9000000X,90000014,files/y.txt\n90000001,,files/z.txt"
+    write_gz(path, text)
+    shards = HashShards(by="hash", count=3)
+    parts = [read(mimic_source(mimic), shards, str(i)) for i in range(3)]
+    assert sum(p.studies.height for p in parts) == 3
+    rows = pl.concat([p.ledger for p in parts]).select("study_id", "reason", "detail").rows()
+    assert [r[:2] for r in rows] == [
+        (f"{path}, row 7", "no_study_id"),
+        ("123", "wrong_id"),
+        ("s90000014", "wrong_id"),
+    ]
+    assert f"{path}, row 5: study_id '123' is no id of eight digits" in rows[1][2]
+    assert f"{path}, row 6: subject_id '9000000X' is no id of eight digits" in rows[2][2]
+
+
+def test_image_rows_with_wrong_ids_or_another_patient_are_in_the_ledger(mimic: Path) -> None:
+    path = mimic / "mimic-cxr-2.0.0-metadata.csv.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    text += "\nxa,90000001,12,PA,1,1,21800506,1.0\n,90000001,90000011,PA,1,1,21800506,1.0"
+    text += "\nxc,90000002,90000011,PA,1,1,21800506,1.0"
+    write_gz(path, text)
+    prepared = read(mimic_source(mimic))
+    rows = prepared.ledger.select("study_id", "item_id", "reason").rows()
+    assert rows == [
+        ("12", "xa", "wrong_id"),
+        ("s90000011", "", "wrong_id"),
+        ("s90000011", "xc", "other_patient"),
+    ]
+    assert prepared.images["image_id"].to_list() == ["aa", "ab", "ba"]
+
+
+def test_a_study_list_without_rows_or_without_one_right_id_is_refused(mimic: Path) -> None:
+    path = mimic / "cxr-study-list.csv.gz"
+    write_gz(path, "subject_id,study_id,path\n")
+    with pytest.raises(UserError, match=r"study-list\.csv\.gz: the table has no rows"):
         read(mimic_source(mimic))
+    write_gz(path, "subject_id,study_id,path\n1,2,files/x.txt\n")
+    with pytest.raises(UserError, match=r"row 2: study_id '2' is no id of eight digits, nor"):
+        read(mimic_source(mimic))
+
+
+def test_reports_are_found_in_the_zip_where_files_holds_images_alone(mimic: Path) -> None:
+    before = read(mimic_source(mimic)).studies
+    with zipfile.ZipFile(mimic / "mimic-cxr-reports.zip", "w") as archive:
+        for path in (mimic / "files").rglob("*.txt"):
+            archive.write(path, path.relative_to(mimic))
+            path.unlink()
+    assert read(mimic_source(mimic)).studies.equals(before)
+
+
+def test_images_end_as_the_first_that_is_there(mimic: Path) -> None:
+    film = mimic / "files" / "p90" / "p90000001" / "s90000011" / "ab.dcm"
+    film.parent.mkdir()
+    film.write_bytes(b"")
+    assert read(mimic_source(mimic)).images["path"].str.ends_with(".dcm").all()
+
+
+def test_metadata_cut_down_to_what_is_needed_is_read(mimic: Path) -> None:
+    wanted = "dicom_id,subject_id,study_id,ViewPosition,Rows,Columns"
+    write_gz(
+        mimic / "mimic-cxr-2.0.0-metadata.csv.gz",
+        f"{wanted}\naa,90000001,90000011, PA ,3056,not measured",
+    )
+    image = read(mimic_source(mimic)).images.row(0, named=True)
+    assert (image["view"], image["height"], image["width"]) == ("frontal", 3056, None)
 
 
 def test_a_missing_or_torn_table_is_named(mimic: Path) -> None:
@@ -238,15 +307,73 @@ def test_a_table_without_rows_or_of_unknown_kind_is_refused(tmp_path: Path) -> N
         read(table_source(odd))
 
 
+WITH_IMAGES = {"study_id": "accession", "report": "text", "image": "files", "view": "v"}
+
+
 def test_a_table_with_images(tmp_path: Path) -> None:
     path = tmp_path / "reports.csv"
     path.write_text("accession,text,mrn,files,v\n1,No edema.,m,a.png|b.png,PA\n", encoding="utf-8")
-    columns = {"study_id": "accession", "report": "text", "image": "files", "view": "v"}
-    prepared = read(table_source(path, columns=columns, images="films"))
+    prepared = read(table_source(path, columns=WITH_IMAGES, images=str(tmp_path)))
     assert prepared.images.select("image_id", "path", "view").rows() == [
-        ("a", "films/a.png", "frontal"),
-        ("b", "films/b.png", "frontal"),
+        ("a", f"{tmp_path}/a.png", "frontal"),
+        ("b", f"{tmp_path}/b.png", "frontal"),
     ]
+    with pytest.raises(UserError, match=r"films: no such folder \(source.images\)"):
+        read(table_source(path, columns=WITH_IMAGES, images=str(tmp_path / "films")))
+
+
+def test_images_that_share_a_file_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text(
+        "accession,text,files,v\n1,No edema.,one/pa.png|one/lat.png,\n2,No edema.,two/pa.png,\n",
+        encoding="utf-8",
+    )
+    images = read(table_source(path, columns=WITH_IMAGES)).images
+    assert images.select("study_id", "image_id").rows() == [
+        ("1", "lat"),
+        ("1", "one_pa"),
+        ("2", "two_pa"),
+    ]
+
+
+def test_a_row_with_images_and_no_report_stays_as_a_study_without_report(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text("accession,text,files,v\n1,,a.png,PA\n2,,,\n", encoding="utf-8")
+    prepared = read(table_source(path, columns=WITH_IMAGES))
+    assert prepared.studies.select("study_id", "report", "num_images").rows() == [("1", None, 1)]
+    assert lost(prepared) == {"2": "empty_report"}
+
+
+def test_a_byte_order_mark_is_no_part_of_a_header_or_a_report(tmp_path: Path) -> None:
+    table = tmp_path / "reports.csv"
+    table.write_text("\ufeffaccession,text,mrn\n1,No edema.,m\n", encoding="utf-8")
+    assert read(table_source(table)).studies["report"].to_list() == ["No edema."]
+    lines = tmp_path / "reports.jsonl"
+    lines.write_text('\ufeff{"accession":"1","text":"No edema.","mrn":"m"}\n', encoding="utf-8")
+    assert read(table_source(lines)).studies["report"].to_list() == ["No edema."]
+    (tmp_path / "a.txt").write_text("\ufeffNo edema.", encoding="utf-8")
+    assert read(TextSource(reports=str(tmp_path))).studies["report"].to_list() == ["No edema."]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("a.csv", 'accession,text,mrn\n1,"SECRET not closed,m\n2,x,m\n', "quoted text"),
+        ("a.csv", "accession,text,mrn\n1,SECRET,with,commas\n", "more fields than the header"),
+        ("a.csv", "", "it is empty"),
+        ("a.jsonl", '{"accession":"1","text":"SECRET}\n{"acc', "is it complete"),
+        ("a.parquet", "SECRET is no parquet", "is it complete"),
+    ],
+)
+def test_a_broken_table_is_explained_without_a_word_of_its_reports(
+    tmp_path: Path, name: str, content: str, fault: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=fault) as error:
+        read(table_source(path))
+    assert str(path) in str(error.value)
+    assert "SECRET" not in str(error.value)
 
 
 def test_text_files_and_their_images(tmp_path: Path) -> None:
@@ -259,6 +386,8 @@ def test_text_files_and_their_images(tmp_path: Path) -> None:
         (films / path).write_bytes(b"")
     prepared = read(TextSource(reports=str(reports), images=str(films)))
     assert prepared.images.select("study_id", "image_id").rows() == [("one", "one_1"), ("two", "x")]
+    strangers = prepared.ledger.select("study_id", "item_id", "reason").rows()
+    assert strangers == [("stranger", "stranger", "unknown_study")]
     assert read(TextSource(reports=str(reports))).images.is_empty()
 
 
@@ -273,7 +402,7 @@ def test_a_missing_or_empty_folder_is_named(tmp_path: Path, source: Any) -> None
 OPENI = """<eCitation><uId id="CXR9"/><MedlineCitation><Article><Abstract>
 <AbstractText Label="INDICATION">Cough &amp; fever</AbstractText>
 <AbstractText Label="FINDINGS"></AbstractText>
-<AbstractText Label="IMPRESSION">No  edema.</AbstractText>
+<AbstractText Label="IMPRESSION">No <i>overt</i>  edema.</AbstractText>
 </Abstract></Article></MedlineCitation>
 <MeSH><major>Cardiomegaly/mild</major><automatic>Cardiomegaly</automatic></MeSH>
 <parentImage id="CXR9_IM-1"/></eCitation>"""
@@ -282,13 +411,14 @@ OPENI = """<eCitation><uId id="CXR9"/><MedlineCitation><Article><Abstract>
 def test_openi_text_tags_and_broken_files(tmp_path: Path) -> None:
     (tmp_path / "9.xml").write_text(OPENI, encoding="utf-8")
     (tmp_path / "10.xml").write_text("<eCitation>", encoding="utf-8")
-    prepared = read(OpeniSource(reports=str(tmp_path), images="films"))
+    (tmp_path / "._9.xml").write_bytes(b"what macOS leaves in archives")
+    prepared = read(OpeniSource(reports=str(tmp_path), images=str(tmp_path)))
     assert prepared.studies.select("study_id", "report", "patient_id").rows() == [
-        ("CXR9", "INDICATION: Cough & fever\n\nIMPRESSION: No edema.", None)
+        ("CXR9", "INDICATION: Cough & fever\n\nIMPRESSION: No overt edema.", None)
     ]
     assert lost(prepared) == {"10": "report_unreadable"}
     assert prepared.images.select("image_id", "path").rows() == [
-        ("CXR9_IM-1", "films/CXR9_IM-1.png")
+        ("CXR9_IM-1", f"{tmp_path}/CXR9_IM-1.png")
     ]
     assert read_openi_mesh(tmp_path).rows() == [("CXR9", ["Cardiomegaly/mild"], ["Cardiomegaly"])]
 
@@ -303,6 +433,12 @@ def test_films_without_reports(tmp_path: Path) -> None:
     ]
     with pytest.raises(UserError, match="no column 'id'"):
         read(ImageSource(images=str(tmp_path), columns={"image_id": "id"}))
+    with pytest.raises(UserError, match=r"source\.pattern: '\{name\}\.png' may hold"):
+        read(ImageSource(images=str(tmp_path), pattern="{name}.png"))
+    (tmp_path / "index.csv").write_text("image_id,size\nJ1,512\n ,512\n", encoding="utf-8")
+    prepared = read(ImageSource(images=str(tmp_path)))
+    assert prepared.studies["study_id"].to_list() == ["J1"]
+    assert lost(prepared) == {f"{tmp_path}/index.csv, row 3": "no_study_id"}
 
 
 def test_shards_are_disjoint_by_patient_and_together_the_whole(mimic: Path) -> None:
@@ -315,6 +451,33 @@ def test_shards_are_disjoint_by_patient_and_together_the_whole(mimic: Path) -> N
         others = [p for p in parts if p is not part]
         mine = set(part.studies["patient_id"])
         assert not any(mine & set(o.studies["patient_id"]) for o in others)
+
+
+def test_duplicates_are_settled_the_same_in_any_number_of_shards(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    rows = [f"s{i % 7},Report {i}.,m{i},f{i % 5}.png,PA" for i in range(20)]
+    path.write_text("\n".join(["accession,text,mrn,files,v", *rows]), encoding="utf-8")
+    source = table_source(path, columns={**WITH_IMAGES, "patient_id": "mrn"})
+    whole = read(source)
+    shards = HashShards(by="hash", count=4)
+    parts = [read(source, shards, str(i)) for i in range(4)]
+    assert whole.studies["report"].to_list() == [f"Report {i}." for i in range(7)]
+    for name in ("studies", "images", "ledger"):
+        table: pl.DataFrame = getattr(whole, name)
+        keys = table.columns
+        union = pl.concat([getattr(p, name) for p in parts]).sort(keys)
+        assert union.equals(table.sort(keys)), name
+
+
+def test_one_strange_subject_does_not_stop_shards_by_prefix(mimic: Path) -> None:
+    path = mimic / "cxr-study-list.csv.gz"
+    shards = SubjectPrefixShards(by="subject_prefix", digits=2)
+    with pytest.raises(UserError, match=r"'p90000001' is no MIMIC subject id .* {by: hash"):
+        read(mimic_source(mimic), shards, "p10")
+    text = gzip.decompress(path.read_bytes()).decode()
+    write_gz(path, text.replace("90000001,", "11000001,"))
+    assert read(mimic_source(mimic), shards, "p11").studies.height == 2
+    assert lost(read(mimic_source(mimic), shards, "p10")) == {"s90000013": "wrong_id"}
 
 
 def test_shards_by_subject_prefix() -> None:

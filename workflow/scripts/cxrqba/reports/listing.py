@@ -28,6 +28,7 @@ class StudyEntry:
     study_date: str | None = None
     study_time: str | None = None
     procedure: str | None = None
+    wrong_id: str | None = None  # what is wrong with its ids; such a study cannot be used
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class ImageEntry:
     study_date: str | None = None
     study_time: str | None = None
     procedure: str | None = None
+    wrong_id: str | None = None  # what is wrong with its ids; such an image cannot be used
 
 
 def view_of(view_position: str | None) -> str:
@@ -59,6 +61,22 @@ def view_of(view_position: str | None) -> str:
     if word in LATERAL or "LATERAL" in word:
         return "lateral"
     return "unknown"  # oblique, swimmer's ...: neither
+
+
+def decode(data: bytes, encoding: str) -> str:
+    """Text of ``data``; a byte order mark, as some editors write it, is no part of it."""
+    return data.decode(encoding).removeprefix("\ufeff")
+
+
+def require_folder(path: str | Path, key: str) -> Path:
+    """``path`` if it is a folder; otherwise one line naming the configuration key."""
+    path = Path(path)
+    if not path.is_dir():
+        raise UserError(
+            f"{path}: no such folder ({key}); give it in the dataset file or on the command line, "
+            f"e.g. --config {key.removeprefix('source.')}=PATH"
+        )
+    return path
 
 
 def require_file(path: str | Path, what: str) -> Path:
@@ -81,9 +99,21 @@ def read_csv(path: Path, columns: list[str], what: str) -> pl.DataFrame:
     except (OSError, EOFError) as error:
         raise UserError(f"{path}: cannot be read ({error}); download it again") from None
     except pl.exceptions.PolarsError as error:
-        raise UserError(f"{path}: not a readable CSV ({str(error).splitlines()[0]})") from None
+        raise UserError(f"{path}: not a readable CSV ({table_fault(error)})") from None
     require_columns(table.columns, columns, str(path))
     return table
+
+
+def table_fault(error: Exception) -> str:
+    """What is wrong with a table, without the text of its cells that messages of polars quote."""
+    message = str(error)
+    if "more fields" in message:
+        return "a row has more fields than the header; quote texts that hold the separator"
+    if "empty data" in message or "empty CSV" in message:
+        return "it is empty"
+    if "could not parse" in message:
+        return "a quoted text is not closed"
+    return f"{type(error).__name__}; is it complete, and does its ending tell the format?"
 
 
 def require_columns(present: list[str], wanted: list[str], where: str) -> None:
@@ -101,11 +131,3 @@ def text_or_none(row: Mapping[str, object], column: str | None) -> str | None:
     value = row.get(column) if column else None
     text = "" if value is None else str(value).strip()
     return text or None
-
-
-def whole_number(text: str | None) -> int | None:
-    """``"3056"`` or ``"3056.0"`` as int; anything else is None."""
-    try:
-        return int(float(text)) if text else None
-    except ValueError:
-        return None

@@ -15,7 +15,7 @@ import polars as pl
 
 from cxrqba.config import OpeniSource
 from cxrqba.errors import UserError
-from cxrqba.reports.listing import ImageEntry, StudyEntry
+from cxrqba.reports.listing import ImageEntry, StudyEntry, require_folder
 from cxrqba.schema import STR, STRINGS
 
 MESH: pl.Schema = pl.Schema({"study_id": STR, "major": STRINGS, "automatic": STRINGS})
@@ -23,6 +23,8 @@ MESH: pl.Schema = pl.Schema({"study_id": STR, "major": STRINGS, "automatic": STR
 
 def read(source: OpeniSource) -> tuple[Iterator[StudyEntry], Iterator[ImageEntry]]:
     """Studies of all XML files and, where a folder of images is given, their images."""
+    if source.images is not None:
+        require_folder(source.images, "source.images")
     documents = list(_documents(Path(source.reports)))
     return _studies(documents), _images(documents, source.images)
 
@@ -47,7 +49,7 @@ def report_text(root: ET.Element) -> str:
     """The report as text: each labelled field that is filled, as one paragraph."""
     parts = []
     for field in root.iter("AbstractText"):
-        text = " ".join((field.text or "").split())
+        text = " ".join("".join(field.itertext()).split())
         if text:
             parts.append(f"{(field.get('Label') or 'REPORT').upper()}: {text}")
     return "\n\n".join(parts)
@@ -56,7 +58,7 @@ def report_text(root: ET.Element) -> str:
 def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
     """(name, content) of every XML file, sorted by name."""
     if path.is_dir():
-        files = sorted(path.rglob("*.xml"))
+        files = sorted(f for f in path.rglob("*.xml") if _is_document(f.name))
         if not files:
             raise UserError(f"{path}: no .xml file in it; give Open-i's ecgen-radiology folder")
         yield from ((f.name, f.read_bytes()) for f in files)
@@ -68,7 +70,9 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
         )
     try:
         with tarfile.open(path) as archive:
-            members = [m for m in archive.getmembers() if m.isfile() and m.name.endswith(".xml")]
+            members = [
+                m for m in archive.getmembers() if m.isfile() and _is_document(Path(m.name).name)
+            ]
             found = []
             for member in sorted(members, key=lambda m: m.name):
                 content = archive.extractfile(member)
@@ -78,6 +82,11 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
     if not found:
         raise UserError(f"{path}: no .xml file in it; give Open-i's ecgen-radiology .tgz")
     yield from found
+
+
+def _is_document(name: str) -> bool:
+    """Whether a file is one of Open-i's; macOS leaves ``._1.xml`` beside ``1.xml`` in archives."""
+    return name.endswith(".xml") and not name.startswith("._")
 
 
 def _studies(documents: list[tuple[str, bytes]]) -> Iterator[StudyEntry]:

@@ -5,7 +5,8 @@ Identifiers keep the form the source gives them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from cxrqba.errors import UserError, nearest
 from cxrqba.reports.listing import (
     ImageEntry,
     StudyEntry,
+    decode,
     read_csv,
     require_columns,
     require_file,
+    require_folder,
+    table_fault,
     text_or_none,
     view_of,
 )
@@ -42,6 +46,8 @@ def read_table_source(source: TableSource) -> tuple[Iterator[StudyEntry], Iterat
     """One study a row; ``image`` may name several paths joined by ``|``."""
     path = require_file(source.reports, "source.reports")
     _check_fields(source.columns, TABLE_FIELDS, ("study_id", "report"))
+    if source.images is not None:
+        require_folder(source.images, "source.images")
     table = _read_any(path, source.encoding)
     require_columns(table.columns, list(source.columns.values()), str(path))
     if table.is_empty():
@@ -57,12 +63,13 @@ def _table_studies(
     for number, row in enumerate(rows, start=1):
         where = f"{path}, row {number}"
         report = row[columns["report"]]
+        has_no_report = report is None and bool(_paths(row, columns.get("image")))
         yield StudyEntry(
             study_id=text_or_none(row, columns["study_id"]) or "",
             patient_id=text_or_none(row, columns.get("patient_id")),
             origin=where,
             report_path=where,
-            load=(lambda text: lambda: text)("" if report is None else str(report)),
+            load=None if has_no_report else _given("" if report is None else str(report)),
             split=text_or_none(row, columns.get("split")),
             study_date=text_or_none(row, columns.get("study_date")),
             study_time=text_or_none(row, columns.get("study_time")),
@@ -77,14 +84,14 @@ def _table_images(
     if "image" not in columns:
         return
     root = Path(source.images or ".")
+    ids = image_ids(name for row in rows for name in _paths(row, columns["image"]))
     for number, row in enumerate(rows, start=1):
         study_id = text_or_none(row, columns["study_id"])
-        names = (text_or_none(row, columns["image"]) or "").split("|")
         view = text_or_none(row, columns.get("view"))
-        for name in (n.strip() for n in names):
-            if study_id and name:
+        for name in _paths(row, columns["image"]):
+            if study_id:
                 yield ImageEntry(
-                    image_id=Path(name).stem,
+                    image_id=ids[name],
                     study_id=study_id,
                     patient_id=text_or_none(row, columns.get("patient_id")),
                     path=str(root / name),
@@ -94,13 +101,36 @@ def _table_images(
                 )
 
 
+def _given(text: str) -> Callable[[], str]:
+    return lambda: text
+
+
+def _paths(row: Mapping[str, Any], column: str | None) -> list[str]:
+    """Image paths of a row, joined there by ``|``."""
+    names = (n.strip() for n in (text_or_none(row, column) or "").split("|"))
+    return [n for n in names if n]
+
+
+def image_ids(paths: Iterable[str]) -> dict[str, str]:
+    """Image id of each path: the file's name, with its folders where files share a name."""
+    distinct = list(dict.fromkeys(paths))
+    times = Counter(Path(p).stem for p in distinct)
+    return {
+        p: Path(p).stem if times[Path(p).stem] == 1 else "_".join(_parts(Path(p))) for p in distinct
+    }
+
+
+def _parts(path: Path) -> list[str]:
+    return [p for p in path.with_suffix("").parts if p not in ("/", ".", "..")]
+
+
 def _read_any(path: Path, encoding: str) -> pl.DataFrame:
     """A CSV, TSV, JSONL or parquet table; text values unless parquet or JSON say otherwise."""
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
             return pl.read_parquet(path)
-        text = path.read_bytes().decode(encoding)
+        text = decode(path.read_bytes(), encoding)
         if ending in (".jsonl", ".ndjson"):
             return pl.read_ndjson(text.encode(), infer_schema_length=None)
         if ending in (".csv", ".tsv", ".txt"):
@@ -112,17 +142,19 @@ def _read_any(path: Path, encoding: str) -> pl.DataFrame:
         raise UserError(
             f"{path}: byte {error.start} is not {encoding}; set source.encoding (e.g. latin-1)"
         ) from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UserError(f"{path}: not a readable table ({str(error).splitlines()[0]})") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{path}: not a readable table ({table_fault(error)})") from None
     raise UserError(f"{path}: unknown kind of table; use .csv, .tsv, .jsonl or .parquet")
 
 
 def read_text_source(source: TextSource) -> tuple[Iterator[StudyEntry], Iterator[ImageEntry]]:
     """One study a ``.txt`` file; images lie in a sub-folder or in files named after the study."""
-    folder = Path(source.reports)
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder (source.reports); check the dataset file")
-    files = sorted(folder.glob("*.txt"))
+    folder = require_folder(source.reports, "source.reports")
+    files = sorted(
+        f for f in folder.iterdir() if f.suffix.lower() == ".txt" and not f.name.startswith("._")
+    )
     if not files:
         raise UserError(f"{folder}: no .txt file in it; one report a file is expected")
     try:
@@ -139,45 +171,44 @@ def _text_studies(files: list[Path], encoding: str) -> Iterator[StudyEntry]:
             patient_id=None,
             origin=str(path),
             report_path=str(path),
-            load=(lambda p: lambda: p.read_bytes().decode(encoding))(path),
+            load=_from_file(path, encoding),
         )
+
+
+def _from_file(path: Path, encoding: str) -> Callable[[], str]:
+    return lambda: decode(path.read_bytes(), encoding)
 
 
 def _text_images(files: list[Path], images: str | None) -> Iterator[ImageEntry]:
     if images is None:
         return
-    root = Path(images)
-    if not root.is_dir():
-        raise UserError(f"{root}: no such folder (source.images); check the dataset file")
+    root = require_folder(images, "source.images")
     studies = {path.stem for path in files}
-    for path in sorted(p for p in root.rglob("*") if p.suffix.lower() in PICTURES):
-        study = path.parent.name if path.parent != root else _longest_prefix(path.stem, studies)
-        if study is not None:
-            yield ImageEntry(
-                image_id=path.stem,
-                study_id=study,
-                patient_id=None,
-                path=str(path),
-                origin=str(path),
-            )
+    paths = sorted(p for p in root.rglob("*") if p.suffix.lower() in PICTURES)
+    ids = image_ids(str(p.relative_to(root)) for p in paths)
+    for path in paths:
+        top = path.relative_to(root).parts[0]
+        yield ImageEntry(
+            image_id=ids[str(path.relative_to(root))],
+            study_id=_longest_prefix(path.stem, studies) if path.parent == root else top,
+            patient_id=None,
+            path=str(path),
+            origin=str(path),
+        )
 
 
-def _longest_prefix(stem: str, studies: set[str]) -> str | None:
-    """The study a file belongs to: its name is the id, or starts with it and ``_`` or ``-``."""
-    if stem in studies:
-        return stem
-    cuts = [i for i, letter in enumerate(stem) if letter in "_-"]
-    return next((stem[:i] for i in reversed(cuts) if stem[:i] in studies), None)
+def _longest_prefix(stem: str, studies: set[str]) -> str:
+    """The study a file belongs to: its name is the id, or starts with it and ``_`` or ``-``.
+
+    A file of no study is listed under its own name, so that the ledger names it.
+    """
+    cuts = [len(stem), *(i for i, letter in reversed(list(enumerate(stem))) if letter in "_-")]
+    return next((stem[:i] for i in cuts if stem[:i] in studies), stem)
 
 
 def read_image_source(source: ImageSource) -> tuple[Iterator[StudyEntry], Iterator[ImageEntry]]:
     """Films listed by an index; each is a study of its own unless the index groups them."""
-    folder = Path(source.images)
-    if not folder.is_dir():
-        raise UserError(
-            f"{folder}: no such folder (source.images); give it in the dataset file or on the "
-            "command line, e.g. --config dataset=jsrt images=PATH"
-        )
+    folder = require_folder(source.images, "source.images")
     _check_fields(source.columns, IMAGE_FIELDS, ("image_id",))
     index = folder / source.index
     table = read_csv(index, list(source.columns.values()), "source.index")
@@ -195,25 +226,36 @@ def _film(
 ) -> ImageEntry:
     columns = source.columns
     image_id = text_or_none(row, columns["image_id"])
-    if image_id is None:
-        raise UserError(f"{index}, row {number}: no image id in column '{columns['image_id']}'")
-    path = text_or_none(row, columns.get("path")) or source.pattern.format(image_id=image_id)
+    wrong_id = None if image_id else f"no image id in column '{columns['image_id']}'"
+    path = text_or_none(row, columns.get("path")) or _from_pattern(source.pattern, image_id)
     view = text_or_none(row, columns.get("view"))
     return ImageEntry(
-        image_id=image_id,
-        study_id=text_or_none(row, columns.get("study_id")) or image_id,
+        image_id=image_id or "",
+        study_id=text_or_none(row, columns.get("study_id")) or image_id or "",
         patient_id=text_or_none(row, columns.get("patient_id")),
         path=str(folder / path),
         origin=f"{index}, row {number}",
         view_position=view,
         view=view_of(view) if view else source.view,
+        wrong_id=wrong_id,
     )
+
+
+def _from_pattern(pattern: str, image_id: str | None) -> str:
+    try:
+        return pattern.format(image_id=image_id)
+    except (KeyError, IndexError, ValueError):
+        raise UserError(
+            f"source.pattern: '{pattern}' may hold {{image_id}} alone in braces"
+        ) from None
 
 
 def _film_studies(images: Iterable[ImageEntry]) -> Iterator[StudyEntry]:
     seen: set[str] = set()
     for image in images:
-        if image.study_id not in seen:
+        if not image.study_id:
+            yield StudyEntry("", None, image.origin)
+        elif image.study_id not in seen:
             seen.add(image.study_id)
             yield StudyEntry(image.study_id, image.patient_id, image.origin)
 

@@ -33,6 +33,7 @@ from cxrqba.schema import IMAGES, STUDIES
 from cxrqba.tables import frame
 
 STAGE = "prepare_studies"
+SUBJECT = re.compile(r"p1\d{7}")
 Shards = SubjectPrefixShards | HashShards
 
 READERS: dict[type, Callable[[Any], tuple[Iterable[StudyEntry], Iterable[ImageEntry]]]] = {
@@ -64,7 +65,7 @@ def shard_of(patient_id: str | None, study_id: str, shards: Shards) -> str:
         digest = hashlib.sha256((patient_id or study_id).encode()).digest()
         width = len(str(shards.count - 1))
         return f"{int.from_bytes(digest[:8], 'big') % shards.count:0{width}d}"
-    if not patient_id or not re.fullmatch(r"p1\d{7}", patient_id):
+    if not patient_id or not SUBJECT.fullmatch(patient_id):
         raise UserError(
             f"shards: subject_prefix needs MIMIC subject ids (p1xxxxxxx), found "
             f"'{patient_id or study_id}'; use shards: {{by: hash, count: N}}"
@@ -73,51 +74,87 @@ def shard_of(patient_id: str | None, study_id: str, shards: Shards) -> str:
 
 
 def prepare(source: Source, shards: Shards, shard: str) -> Prepared:
-    """Read ``source`` and keep the studies and images of one shard, sorted by id."""
+    """Read ``source`` and keep the studies and images of one shard, sorted by id.
+
+    Whether an id is a duplicate is decided over the whole source, so that the shards together
+    hold the same whatever their number: the first row with an id is taken, later ones are entered
+    in the ledger. Rows that no shard can own, their ids being wrong, are entered by the first one.
+    """
     listed, pictures = READERS[type(source)](source)
-    shelf = _Shelf(Ledger(STAGE))
+    shelf = _Shelf(shards, shard, Ledger(STAGE))
     for entry in listed:
-        if entry.study_id and shard_of(entry.patient_id, entry.study_id, shards) == shard:
-            shelf.add_study(entry)
-        elif not entry.study_id and _first_shard(shards) == shard:
-            shelf.ledger.study(entry.origin, "no_study_id", f"{entry.origin}: fill in a study id")
+        shelf.add_study(entry)
+    if not shelf.homes:
+        shelf.explain_emptiness()
     for image in pictures:
-        if shard_of(image.patient_id, image.study_id, shards) == shard:
-            shelf.add_image(image)
+        shelf.add_image(image)
     return shelf.tables()
 
 
 def _first_shard(shards: Shards) -> str:
-    """Where rows without an id are reported, once."""
+    """Where rows without a usable id are reported, once."""
     if isinstance(shards, HashShards):
         return "0".zfill(len(str(shards.count - 1)))
     return "p1" + "0" * (shards.digits - 1)
+
+
+@dataclass(slots=True)
+class _Home:
+    """What is known of every study of the source, whichever its shard."""
+
+    shard: str
+    patient_id: str | None
+    origin: str
 
 
 @dataclass
 class _Shelf:
     """Studies and images of one shard while they are read."""
 
+    shards: Shards
+    shard: str
     ledger: Ledger
+    homes: dict[str, _Home] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)  # image ids of the whole source
     studies: dict[str, dict[str, Any]] = field(default_factory=dict)
     images: dict[str, dict[str, Any]] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)
-    origins: dict[str, str] = field(default_factory=dict)
+    wrong: str | None = None  # the first wrong id, for the message if there is no right one
 
     def add_study(self, entry: StudyEntry) -> None:
-        if entry.study_id in self.origins:
-            self.ledger.item(
-                entry.study_id,
-                None,
-                "duplicate_id",
-                f"{entry.origin}: same id as {self.origins[entry.study_id]}, which is kept; "
-                "give each study its own id",
-            )
+        """Keep the study, or say in the ledger why not; nothing if another shard owns it."""
+        home = self.homes.get(entry.study_id)
+        if home is not None:
+            if home.shard == self.shard:
+                detail = (
+                    f"{entry.origin}: same id as {home.origin}, which is taken; "
+                    "give each study its own id"
+                )
+                self.ledger.item(entry.study_id, None, "duplicate_id", detail)
             return
-        self.origins[entry.study_id] = entry.origin
+        wrong = self._wrong_id(entry)
+        if wrong:
+            self.wrong = self.wrong or f"{entry.origin}: {wrong}"
+            if self.shard == _first_shard(self.shards):
+                reason = "wrong_id" if entry.study_id else "no_study_id"
+                detail = f"{entry.origin}: {wrong}; correct the row"
+                self.ledger.study(entry.study_id or entry.origin, reason, detail)
+            return
+        shard = shard_of(entry.patient_id, entry.study_id, self.shards)
+        self.homes[entry.study_id] = _Home(shard, entry.patient_id, entry.origin)
+        if shard == self.shard:
+            self._load(entry)
+
+    def _wrong_id(self, entry: StudyEntry) -> str | None:
+        if not entry.study_id:
+            return "no study id"
+        by_subject = isinstance(self.shards, SubjectPrefixShards)
+        if by_subject and not entry.wrong_id and not SUBJECT.fullmatch(entry.patient_id or ""):
+            return f"patient id '{entry.patient_id or ''}' is no MIMIC subject id (p1xxxxxxx)"
+        return entry.wrong_id
+
+    def _load(self, entry: StudyEntry) -> None:
         report, reason, detail = _read_report(entry)
         if reason:
-            self.refused.add(entry.study_id)
             self.ledger.study(entry.study_id, reason, detail)
             return
         self.studies[entry.study_id] = {
@@ -132,29 +169,57 @@ class _Shelf:
             "num_images": 0,
         }
 
+    def explain_emptiness(self) -> None:
+        """Raise: not one study of the source can be used."""
+        if self.wrong and isinstance(self.shards, SubjectPrefixShards):
+            raise UserError(
+                f"{self.wrong}, nor is any other; shards by subject_prefix need MIMIC ids, "
+                "others use shards: {by: hash, count: N}"
+            )
+        if self.wrong:
+            raise UserError(f"{self.wrong}, nor has any other row a usable one; check the columns")
+        raise UserError("source: it names no study; check the paths of the dataset file")
+
     def add_image(self, image: ImageEntry) -> None:
-        study = self.studies.get(image.study_id)
-        if study is None:
-            reason = "study_lost" if image.study_id in self.refused else "unknown_study"
-            detail = f"{image.origin}: its study is not among those read"
-            self.ledger.image(image.study_id, image.image_id, reason, detail)
-        elif image.image_id in self.images:
-            detail = f"{image.origin}: image id listed before; the first is kept"
-            self.ledger.image(image.study_id, image.image_id, "duplicate_id", detail)
-        else:
-            study["num_images"] += 1
-            for key in ("split", "study_date", "study_time", "procedure"):
-                study[key] = study[key] or getattr(image, key)
-            self.images[image.image_id] = {
-                "patient_id": study["patient_id"],
-                "study_id": image.study_id,
-                "image_id": image.image_id,
-                "path": image.path,
-                "view_position": image.view_position,
-                "view": image.view,
-                "height": image.height,
-                "width": image.width,
-            }
+        """Keep the image with its study, or say in the ledger why not."""
+        home = self.homes.get(image.study_id)
+        owner = home.shard if home else _first_shard(self.shards)
+        reason, detail = self._image_fault(image, home)
+        if not reason:
+            self.taken.add(image.image_id)
+        if owner != self.shard:
+            return
+        if not reason and image.study_id not in self.studies:
+            reason, detail = "study_lost", "its study could not be used, see its own row"
+        if reason:
+            study_id = image.study_id or image.origin
+            self.ledger.image(study_id, image.image_id, reason, f"{image.origin}: {detail}")
+            return
+        study = self.studies[image.study_id]
+        study["num_images"] += 1
+        for key in ("split", "study_date", "study_time", "procedure"):
+            study[key] = study[key] or getattr(image, key)
+        self.images[image.image_id] = {
+            "patient_id": study["patient_id"],
+            "study_id": image.study_id,
+            "image_id": image.image_id,
+            "path": image.path,
+            "view_position": image.view_position,
+            "view": image.view,
+            "height": image.height,
+            "width": image.width,
+        }
+
+    def _image_fault(self, image: ImageEntry, home: _Home | None) -> tuple[str | None, str]:
+        if image.wrong_id:
+            return "wrong_id", f"{image.wrong_id}; correct the row"
+        if home is None:
+            return "unknown_study", "its study is not among those the source names"
+        if image.patient_id and home.patient_id and image.patient_id != home.patient_id:
+            return "other_patient", f"another patient than the study's in {home.origin}"
+        if image.image_id in self.taken:
+            return "duplicate_id", "image id listed before; the first is kept"
+        return None, ""
 
     def tables(self) -> Prepared:
         return Prepared(
