@@ -10,13 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-from graph_fixtures import build, raw, reference, sentence, vocabulary
+from graph_fixtures import build, raw, reasons, reference, sentence, vocabulary
 
 from cxrqba.graph.model import SceneGraph
 from cxrqba.graph.sides import OPPOSITE
 from cxrqba.graph.store import from_tables, to_tables
 from cxrqba.ledger import Ledger
-from cxrqba.schema import CHILD_TYPES, EXTRACTION_QUALITY
+from cxrqba.mapping.mentions import MAX_VALUES, collect
+from cxrqba.schema import CHILD_TYPES, EXTRACTION_QUALITY, INDICATIONS, RAW_OBSERVATIONS
+from cxrqba.tables import frame
 
 FINDINGS = ["pleural effusion", "Opacity", "pneumonia", "heart failure", "PICC line", "clear"]
 REGIONS = ["left lung", "right base", "lungs", "heart", "bilateral hila", "lingula", "RML"]
@@ -102,10 +104,20 @@ def test_ten_thousand_values_and_observations() -> None:
     many = [raw(f"R{i}", "pleural effusion", name=f"n{i}") for i in range(2, 10_000)]
     chain = [
         raw(f"C{i}", "pneumothorax", name=f"c{i}", parent_raw_id=f"C{i - 1}" if i else None)
-        for i in range(300)
+        for i in range(3000)
     ]
-    graph = build([values, *many, *chain])
+    ledger = Ledger("build_graphs")
+    graph = build([values, *many, *chain], ledger)
     check(graph)
-    assert len(graph.observations["O01"].non_resolved_obs_entities) > 5000 or any(
-        len(o.non_resolved_obs_entities) > 5000 for o in graph.observations.values()
-    )
+    assert len(graph.observations) > 3
+    cut = [o for o in graph.observations.values() if "cut:entities" in o.origin]
+    assert [len(o.non_resolved_obs_entities) for o in cut] == [MAX_VALUES]
+    assert cut[0].obs_quality["issue_level"] == "NON_INTERPRETABLE"
+    assert not graph.is_complete
+    assert {"too_many_values", "too_deep"} <= set(reasons(ledger))
+
+
+def test_all_pairs_of_many_findings_and_regions_are_not_mapped() -> None:
+    row = raw(entity=[f"thing {i}" for i in range(300)], regions=[f"spot {i}" for i in range(300)])
+    found = collect(frame([row], RAW_OBSERVATIONS), frame([], INDICATIONS))
+    assert found.filter(found["kind"] == "entity_region").height == MAX_VALUES**2

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from cxrqba.graph import sides
 from cxrqba.graph.completeness import default_negatives, incomplete_reasons
 from cxrqba.graph.hierarchy import (
     Node,
+    kept_parents,
     lifted,
     merged,
     natural,
@@ -43,15 +45,26 @@ from cxrqba.graph.relations import (
     sentence_relations,
 )
 from cxrqba.graph.store import ANSWER_ID
-from cxrqba.graph.tags import Mappings, decision_record, level_of, resolve
+from cxrqba.graph.tags import (
+    UNKNOWN_LEVEL,
+    Mappings,
+    decision_record,
+    denies,
+    is_readable,
+    level_of,
+    resolve,
+)
 from cxrqba.graph.vocabulary import Vocabulary
 from cxrqba.ledger import Ledger
-from cxrqba.mapping.mentions import clean
+from cxrqba.mapping.mentions import MAX_VALUES, clean, texts
 from cxrqba.schema import EXTRACTION_QUALITY, MODIFIER_TYPES
 
 DISCARDED = "DISCARDED"
 _CLAIMS = ("positive", "likely", "possible", "cannot_exclude", "negative", "unlikely")
 """Probability levels, that of the answer to an indication first."""
+
+_ASSERTING = ("positive", "likely")
+"""Levels that a text which says "no" contradicts."""
 
 
 @dataclass(slots=True)
@@ -148,23 +161,34 @@ def _nodes(
     def note(raw_id: str, reason: str, detail: str) -> None:
         ledger.item(study_id, raw_id, reason, detail)
 
+    dropped = [i for i, r in rows.items() if r["issue_level"] == DISCARDED or _is_blank(r)]
+    for raw_id in dropped:
+        note(raw_id, "discarded_observation", "no text, or discarded by the extraction")
     parents = parents_of(rows, note)
-    nodes: dict[str, Node] = {}
-    dropped = 0
-    for raw_id, row in rows.items():
-        if row["issue_level"] == DISCARDED or _is_blank(row):
-            note(raw_id, "discarded_observation", "no text, or discarded by the extraction")
-            dropped += 1
-            continue
-        observation = observation_of(row, mappings, vocabulary)
+    above = kept_parents(parents, frozenset(dropped), note)
+    made: dict[str, Node] = {}
+    for raw_id, parent in above.items():
+        known = made[parent].observation if parent is not None else None
+        observation = observation_of(rows[raw_id], mappings, vocabulary, known)
         for step in observation.origin:
-            if step.startswith(_REMOVED):
-                note(raw_id, "region_contradicts_side", step.removeprefix(_REMOVED))
-        nodes[raw_id] = Node(raw_id, observation)
-    return tree(nodes, parents, note), dropped
+            for start, reason in _NOTED.items():
+                if step.startswith(start):
+                    note(raw_id, reason, step.removeprefix(start))
+        made[raw_id] = Node(raw_id, observation)
+    nodes = {i: made[i] for i in rows if i in made}
+    return tree(nodes, parents, above, note), len(dropped)
 
 
-_REMOVED = "region_removed:"
+_REMOVED, _CUT, _CONTRADICTED = "region_removed:", "cut:", "contradiction:"
+_NOTED = {
+    _REMOVED: "region_contradicts_side",
+    _CUT: "too_many_values",
+    _CONTRADICTED: "text_contradicts_probability",
+}
+"""Start of a step in an observation's origin -> reason in the ledger."""
+
+_LEVEL_OF_CHILD = {"recommendation": "recommendation", "comparison only": "comparison_only"}
+"""Child types that claim neither presence nor absence, whatever probability they come with."""
 
 
 def _is_blank(row: Mapping[str, Any]) -> bool:
@@ -173,12 +197,21 @@ def _is_blank(row: Mapping[str, Any]) -> bool:
 
 
 def observation_of(
-    raw: Mapping[str, Any], mappings: Mappings, vocabulary: Vocabulary
+    raw: Mapping[str, Any],
+    mappings: Mappings,
+    vocabulary: Vocabulary,
+    parent: Observation | None = None,
 ) -> Observation:
     """The observation of one row of RAW_OBSERVATIONS, not yet placed in the tree."""
     tags = resolve(raw, mappings)
-    level = vocabulary.reference.levels[level_of(raw, vocabulary)]
-    laterality = sides.laterality_of(raw, tags.entities, tags.regions, vocabulary)
+    child_type = clean(raw["child_type"]) or None
+    claimed = level_of(raw, vocabulary)
+    claimed = _LEVEL_OF_CHILD.get(child_type or "", claimed)
+    contradicted = claimed in _ASSERTING and denies(raw, vocabulary)
+    level = vocabulary.reference.levels[UNKNOWN_LEVEL if contradicted else claimed]
+    laterality = sides.laterality_of(raw, tags, vocabulary)
+    if parent is not None and laterality == sides.UNKNOWN:
+        laterality = sides.inherited(raw, tags, parent, level.name, vocabulary)
     wrong = sides.contradicting(tags.regions, laterality, vocabulary)
     regions = {r: d for r, d in tags.regions.items() if r not in wrong}
     regions = sides.split_or_merged(regions, laterality, vocabulary)
@@ -189,18 +222,19 @@ def observation_of(
     added = [r for r in added if r not in regions]
     regions |= {r: [] for r in added}
     name, summary = clean(raw["name"]), clean(raw["summary_sentence"])
-    name = name or summary or ", ".join(map(clean, raw["entities"] or ()))
+    name = name or summary or ", ".join(texts(raw["entities"]))
     summary = summary or name
     change_sentence = clean(raw["change_sentence"]) or None
     change = change_level(change_sentence, len(tags.changes), tags.unresolved_changes, vocabulary)
     if change == "CHANGE_SENTENCE_REMOVED":
         change_sentence = None
     issue = raw["issue_level"]
+    cut = _cut_fields(raw)
     observation = Observation(
         obs_id="",
         name=name,
         summary_sentence=summary,
-        child_type=clean(raw["child_type"]) or None,
+        child_type=child_type,
         regions=[{"region": r, "distances": d} for r, d in regions.items()],
         non_resolved_regions=[
             {"region": r, "distances": d} for r, d in tags.unresolved_regions.items()
@@ -220,13 +254,26 @@ def observation_of(
             "issue_level": issue if issue in EXTRACTION_QUALITY["issue_level"] else "NO_ISSUES",
         },
         sent_ids=sorted({s for s in raw["sent_ids"] or () if s}, key=natural),
-        spans=[dict(s) for s in raw["spans"] or () if s],
-        origin=[o for o in [clean(raw["origin"])] if o] + [f"{_REMOVED}{r}" for r in wrong],
+        spans=[dict(s) for s in islice(raw["spans"] or (), MAX_VALUES) if s],
+        origin=[o for o in [clean(raw["origin"])] if o]
+        + [f"{_REMOVED}{r}" for r in wrong]
+        + [f"{_CUT}{f}" for f in cut]
+        + [f"{_CONTRADICTED}{claimed}"] * contradicted,
         decisions=tags.decisions,
     )
     if not clean(raw["probability"]):
         worse_issue(observation, "IGNORABLE")
+    elif contradicted or not is_readable(raw, vocabulary):
+        worse_issue(observation, "MOSTLY_INTERPRETABLE")
+    if cut:
+        worse_issue(observation, "NON_INTERPRETABLE")  # what is cut may be present: no silence
     return observation
+
+
+def _cut_fields(raw: Mapping[str, Any]) -> list[str]:
+    """Fields with more values than are read."""
+    fields = ("entities", "regions", "modifiers", "changes")
+    return [f for f in fields if len(raw[f] or ()) > MAX_VALUES]
 
 
 def _complete(observation: Observation, boxes: ImageBoxes, vocabulary: Vocabulary) -> None:
@@ -285,7 +332,12 @@ def _indication(
     if not sentence:
         return node, None
     level = vocabulary.reference.levels[_claim(related)]
-    telling = [o for o in related if o.positiveness == level.positiveness]
+    telling = [
+        o
+        for o in related
+        if o.positiveness == level.positiveness
+        and (o.certainty == "uncertain") == (level.certainty == "uncertain")
+    ]
     regions: dict[str, list[str]] = {}
     for o in telling:
         for r in o.regions:
@@ -320,12 +372,17 @@ def _indication(
 
 
 def _claim(related: Sequence[Observation]) -> str:
-    """Level of the answer: the surest positive, else the surest negative, else undecided."""
+    """Level of the answer: the surest positive, else the surest negative, else undecided.
+
+    A negative beside something that could not be assessed is no answer "no".
+    """
     levels = {o.probability for o in related}
-    for level in (*_CLAIMS, "comparison_only", "recommendation"):
+    if UNKNOWN_LEVEL in levels:
+        levels -= {"negative", "unlikely"}
+    for level in (*_CLAIMS, UNKNOWN_LEVEL, "comparison_only", "recommendation"):
         if level in levels:
             return level
-    return "indeterminate"
+    return UNKNOWN_LEVEL
 
 
 def _side_of(observations: Sequence[Observation]) -> str:

@@ -16,6 +16,9 @@ from cxrqba.schema import MODIFIER_TYPES, REPORTED_SECTION_TYPES
 
 NEGATIVE = "negative"
 
+_READ_TYPES = frozenset((*REPORTED_SECTION_TYPES, "ADDENDUM", "WET_READ"))
+"""Section types that may describe the image: all must be read before silence means absence."""
+
 
 def incomplete_reasons(
     sentences: Iterable[Mapping[str, Any]],
@@ -28,13 +31,15 @@ def incomplete_reasons(
 
     ``non_observational`` are ids of sentences that extraction lists as describing nothing.
     """
+    sentences = list(sentences)
     observations = [o for o in observations if o.from_report]
     reasons = [f"failed_pass: {p}" for p in sorted(failed_passes)]
     reported = [s for s in sentences if s["section_type"] in REPORTED_SECTION_TYPES]
     if not reported:
         reasons.append("no_reported_sentence")
+    telling = [s for s in sentences if s["section_type"] in _READ_TYPES]
     covered = {i for o in observations for i in o.sent_ids} | non_observational
-    open_ids = [s["sent_id"] for s in reported if not s["discarded"]]
+    open_ids = [s["sent_id"] for s in telling if not s["discarded"]]
     reasons += [f"uncovered_sentence: {i}" for i in open_ids if i not in covered]
     if num_discarded:
         reasons.append("discarded_observation")
@@ -43,9 +48,31 @@ def incomplete_reasons(
         reasons.append("discarded_observation")
     if "NON_INTERPRETABLE" in levels:
         reasons.append("non_interpretable_observation")
-    if not any(o.positiveness in ("pos", "neg") for o in observations):
+    if not any(o.positiveness == "pos" or is_denial(o) for o in observations):
         reasons.append("no_positive_or_negative_observation")
     return reasons
+
+
+def is_denial(observation: Observation) -> bool:
+    """Whether it says "no", be it with little doubt; "cannot be assessed" does not."""
+    return observation.positiveness == "neg" and observation.certainty != "uncertain"
+
+
+def is_plain_denial(observation: Observation, vocabulary: Vocabulary) -> bool:
+    """Whether it denies its findings altogether: surely, anywhere and of any kind.
+
+    "No large effusion", "no left effusion" or "no opacity at the bases" leave the finding and its
+    relatives open.
+    """
+    o = observation
+    if not is_denial(o) or o.certainty != "certain" or o.laterality in ("left", "right"):
+        return False
+    if any(o.modifiers.values()):
+        return False
+    explicit = set(o.region_names) - set(o.default_regions)
+    usual = default_regions(o.obs_entities, "unknown", vocabulary)
+    above = vocabulary.reference.region_ancestors
+    return not explicit or all(explicit & {r, *above[r]} for r in usual)
 
 
 def default_negatives(
@@ -57,10 +84,12 @@ def default_negatives(
     denied: set[str] = set()
     unresolved: list[Observation] = []
     for o in observations:
-        if o.positiveness == "neg" and o.certainty != "uncertain":
+        if is_plain_denial(o, vocabulary):
             denied.update(o.obs_entities)
             continue
         doubtful.update(o.obs_entities)
+        if is_denial(o):
+            continue
         if o.non_resolved_obs_entities or not o.obs_entities:
             unresolved.append(o)
     places = [_reach(o, vocabulary) for o in unresolved]

@@ -7,7 +7,7 @@ are cut and noted, never followed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,9 @@ UNKNOWN_CHILD_TYPE = "associated with"
 """Weakest relation: taken where the given one is not known."""
 
 _ISSUES = {level: i for i, level in enumerate(EXTRACTION_QUALITY["issue_level"])}
+MAX_DEPTH = 20
+"""Levels below the top; identifiers grow with each. Deeper observations are kept at the deepest."""
+
 Note = Callable[[str, str, str], None]
 """(raw id, reason, detail) -> ledger row."""
 
@@ -73,13 +76,50 @@ def parents_of(rows: Mapping[str, Mapping[str, Any]], note: Note) -> dict[str, s
     return parents
 
 
-def tree(nodes: Mapping[str, Node], parents: Mapping[str, str | None], note: Note) -> list[Node]:
-    """Top-level nodes in order, children attached; unknown child types are repaired."""
+def kept_parents(
+    parents: Mapping[str, str | None], dropped: Collection[str], note: Note
+) -> dict[str, str | None]:
+    """Kept raw id -> nearest kept ancestor at most ``MAX_DEPTH`` - 1 deep; parents come first.
+
+    ``parents`` is that of :func:`parents_of`, without circles.
+    """
+    nearest: dict[str, str | None] = {}  # itself, or the nearest kept one above
+    depth: dict[str, int] = {}
+    above: dict[str, str | None] = {}
+    for raw_id in parents:
+        path: list[str] = []
+        at: str | None = raw_id
+        while at is not None and at not in nearest:
+            path.append(at)
+            at = parents[at]
+        for one in reversed(path):
+            direct = parents[one]
+            parent = None if direct is None else nearest[direct]
+            if one in dropped:
+                nearest[one] = parent
+                continue
+            depth[one] = 0 if parent is None else depth[parent] + 1
+            if parent is not None and depth[one] > MAX_DEPTH:
+                note(one, "too_deep", f"kept at level {MAX_DEPTH}")
+                parent, depth[one] = above[parent], MAX_DEPTH
+            nearest[one] = one
+            above[one] = parent
+    return above
+
+
+def tree(
+    nodes: Mapping[str, Node],
+    parents: Mapping[str, str | None],
+    above: Mapping[str, str | None],
+    note: Note,
+) -> list[Node]:
+    """Top-level nodes in order, children attached; unknown child types are repaired.
+
+    ``parents`` is that of :func:`parents_of`, ``above`` that of :func:`kept_parents`.
+    """
     roots = []
     for raw_id, node in nodes.items():
-        parent = parents[raw_id]
-        while parent is not None and parent not in nodes:  # a discarded parent
-            parent = parents[parent]
+        parent = above[raw_id]
         observation = node.observation
         if parent is None:
             if observation.child_type is not None or parents[raw_id] is not None:
@@ -126,6 +166,16 @@ def _is_mere_list(node: Node) -> bool:
 
 def merged(nodes: Iterable[Node]) -> list[Node]:
     """Merge observations that say the same; children are merged likewise."""
+    top = _without_repeats(nodes)
+    waiting = list(top)
+    while waiting:
+        node = waiting.pop()
+        node.children = _without_repeats(node.children)
+        waiting += node.children
+    return top
+
+
+def _without_repeats(nodes: Iterable[Node]) -> list[Node]:
     kept: dict[tuple[Any, ...], Node] = {}
     for node in nodes:
         known = kept.setdefault(_key(node.observation), node)
@@ -134,9 +184,6 @@ def merged(nodes: Iterable[Node]) -> list[Node]:
             _join(known.observation, node.observation)
             known.children += node.children
             worse_issue(known.observation, node.observation.obs_quality["issue_level"])
-    for node in kept.values():
-        if node.children:
-            node.children = merged(node.children)
     return list(kept.values())
 
 

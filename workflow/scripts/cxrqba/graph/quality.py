@@ -36,8 +36,12 @@ def entity_level(observation: Observation) -> str:
 
 
 def sentence_name_level(name: str, summary: str, vocabulary: Vocabulary) -> str:
-    """Level of sentence_name_quality; change words and underscores are tracked, not cleaned."""
-    if any(vocabulary.changes.found(normal(text)) for text in (name, summary)):
+    """Level of sentence_name_quality; change words and underscores are tracked, not cleaned.
+
+    A change word within a finding's name ("reduced lung volumes") tells of no change.
+    """
+    names = vocabulary.change_like_names
+    if any(vocabulary.changes.found(names.removed(normal(text))) for text in (name, summary)):
         return "CHANGE_IN_SENTENCE_OR_NAME"
     return "UNDERSCORES_IN_SENTENCE_OR_NAME" if "_" in name + summary else "NO_ISSUES"
 

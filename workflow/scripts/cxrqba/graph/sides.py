@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cxrqba.graph.model import Observation
+from cxrqba.graph.tags import Tags
 from cxrqba.graph.vocabulary import Vocabulary, spaced
-from cxrqba.mapping.mentions import clean
+from cxrqba.mapping.mentions import clean, texts
 
 OPPOSITE = {"left": "right", "right": "left"}
 UNKNOWN = "unknown"
@@ -19,18 +21,21 @@ UNKNOWN = "unknown"
 
 def laterality_of(
     raw: Mapping[str, Any],
-    entities: Iterable[str],
-    regions: Iterable[str],
+    tags: Tags,
     vocabulary: Vocabulary,
 ) -> str:
     """left, right, bilateral, likely bilateral or unknown.
 
-    ``entities`` and ``regions`` are the resolved ones. Only what can have a side takes it from
-    regions: a tube in the stomach is not left, one that ends "between the clavicles" not bilateral.
+    Only what can have a side takes it from regions: a tube in the stomach is not left, one that
+    ends "between the clavicles" not bilateral. Chambers and vessels give none at all, and a device
+    none from where it ends: a line from the right may cross into the left brachiocephalic vein.
     """
+    entities = tags.entities
+    silent = vocabulary.tip_places if is_device(entities, vocabulary) else vocabulary.vessels
+    regions = [r for r in tags.regions if r not in silent]
     clause = spaced(clean(raw["laterality_text"]))
-    values = [clean(r["region"]) for r in raw["regions"] or () if r]
-    written = spaced(" ; ".join([*map(clean, raw["entities"] or ()), *values]))
+    values = [text for text, name in tags.region_of.items() if name not in silent]
+    written = spaced(" ; ".join([*texts(raw["entities"]), *values]))
     for text in (clause, written):
         side = explicit_side(text, vocabulary)
         if side != UNKNOWN:
@@ -48,6 +53,45 @@ def laterality_of(
     if vocabulary.plural_pairs.found(both):
         return "bilateral"
     return "likely bilateral" if vocabulary.likely_bilateral.found(both) else UNKNOWN
+
+
+def is_device(entities: Iterable[str], vocabulary: Vocabulary) -> bool:
+    """Whether the findings are tubes, lines or devices only."""
+    kinds = {vocabulary.reference.findings[e].is_device for e in entities}
+    return kinds == {True}
+
+
+def inherited(
+    raw: Mapping[str, Any], tags: Tags, parent: Observation, level: str, vocabulary: Vocabulary
+) -> str:
+    """Side a child takes from its parent: only where its own text has none (``laterality.yaml``).
+
+    And only if it can have that side: it says of a finding that may be sided, and in the same
+    direction ("left chest tube, no pneumothorax" does not deny a left one only), nothing about a
+    place that lies elsewhere or in the midline.
+    """
+    if parent.laterality not in ("left", "right", "bilateral"):
+        return UNKNOWN
+    levels = vocabulary.reference.levels
+    signs = {levels[level].positiveness, parent.positiveness}
+    if signs >= {"pos", "neg"}:
+        return UNKNOWN
+    own = spaced(f"{clean(raw['name'])} ; {clean(raw['summary_sentence'])}")
+    if explicit_side(own, vocabulary) != UNKNOWN or tags.unresolved_regions:
+        return UNKNOWN
+    findings = vocabulary.reference.findings
+    kinds = {findings[e].laterality for e in tags.entities}
+    if not kinds or kinds - {"sided", "bilateral_default"}:
+        return UNKNOWN
+    if tags.regions and all(
+        vocabulary.reference.regions[r].laterality != "bilateral" for r in tags.regions
+    ):
+        return UNKNOWN
+    return (
+        UNKNOWN
+        if contradicting(tags.regions, parent.laterality, vocabulary)
+        else (parent.laterality)
+    )
 
 
 def explicit_side(text: str, vocabulary: Vocabulary) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from cxrqba.graph.vocabulary import Vocabulary, spaced
-from cxrqba.mapping.mentions import clean, pair
+from cxrqba.graph.vocabulary import Vocabulary, normal, spaced
+from cxrqba.mapping.mentions import clean, pair, texts
 from cxrqba.schema import MODIFIER_TYPES
 
 FILL_SCORE = 0.9
@@ -17,6 +17,9 @@ FILL_SCORE = 0.9
 
 UNKNOWN_LEVEL = "indeterminate"
 """Level of a probability that no cue explains: neither presence nor absence is claimed."""
+
+_OPENING = frozenset(("there", "is", "are", "be", "was", "were"))
+_DENYING = frozenset(("no", "without"))
 
 Decision = Mapping[str, Any]
 Mappings = Mapping[tuple[str, str], Decision]
@@ -36,6 +39,7 @@ class Tags:
     unresolved_entities: list[str] = field(default_factory=list)
     regions: dict[str, list[str]] = field(default_factory=dict)  # name -> distances
     unresolved_regions: dict[str, list[str]] = field(default_factory=dict)
+    region_of: dict[str, str | None] = field(default_factory=dict)  # as written -> name
     modifiers: dict[str, list[str]] = field(default_factory=dict)
     changes: list[str] = field(default_factory=list)
     unresolved_changes: int = 0
@@ -51,12 +55,12 @@ def resolve(raw: Mapping[str, Any], mappings: Mappings) -> Tags:
     tags = Tags(modifiers={t: [] for t in MODIFIER_TYPES})
     region_texts = _resolve_regions(raw, mappings, tags)
     _resolve_entities(raw, region_texts, mappings, tags)
-    for text in _texts(m["value"] for m in raw["modifiers"] or () if m):
+    for text in texts(m["value"] for m in raw["modifiers"] or () if m):
         found = _decide("modifier", text, mappings, tags)
         kind = found["reference_type"] if found else None
         if found and found["reference"] and kind in tags.modifiers:
             _add(tags.modifiers[kind], found["reference"])
-    for text in _texts(raw["changes"]):
+    for text in texts(raw["changes"]):
         found = _decide("change", text, mappings, tags)
         if found and found["reference"]:
             _add(tags.changes, found["reference"])
@@ -66,20 +70,21 @@ def resolve(raw: Mapping[str, Any], mappings: Mappings) -> Tags:
 
 
 def _resolve_regions(raw: Mapping[str, Any], mappings: Mappings, tags: Tags) -> list[str]:
-    texts: dict[str, list[str]] = {}
-    for region in raw["regions"] or ():
-        text = clean(region["region"]) if region else ""
-        if text:
-            distances = texts.setdefault(text, [])
-            distances += [d for d in _texts(region["distances"]) if d not in distances]
-    for text, distances in texts.items():
+    named = [r for r in raw["regions"] or () if r]
+    places: dict[str, dict[str, None]] = {t: {} for t in texts(r["region"] for r in named)}
+    for region in named:
+        if (text := clean(region["region"])) in places:
+            places[text].update(dict.fromkeys(texts(region["distances"])))
+    for text, said in places.items():
+        distances = texts(said)
         found = _decide("region", text, mappings, tags)
         if found and found["reference"]:
             known = tags.regions.setdefault(found["reference"], [])
             known += [d for d in distances if d not in known]
         else:
             tags.unresolved_regions[text] = distances
-    return list(texts)
+        tags.region_of[text] = found["reference"] if found else None
+    return list(places)
 
 
 def _resolve_entities(
@@ -91,7 +96,7 @@ def _resolve_entities(
     """
     resolved: dict[str, None] = {}
     unresolved: dict[str, None] = {}
-    for text in _texts(raw["entities"]):
+    for text in texts(raw["entities"]):
         best = _decide("entity", text, mappings, tags)
         if not (best and best["method"] == "exact"):
             for region in region_texts:
@@ -141,11 +146,31 @@ def decision_record(found: Decision) -> dict[str, Any]:
     return {k: found[k] for k in ("kind", "text", "reference", "score", "runner_up", "method")}
 
 
+def denies(raw: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
+    """Whether the name or the summary says "no ..." of the finding ("no change" says nothing)."""
+    for text in (raw["name"], raw["summary_sentence"]):
+        plain = vocabulary.changes.removed(normal(clean(text))).split()
+        while plain and plain[0] in _OPENING:
+            plain.pop(0)
+        if plain and plain[0] in _DENYING:
+            return True
+    return False
+
+
+def is_readable(raw: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
+    """Whether the probability is a level or explained by a cue."""
+    return _read_level(raw, vocabulary) is not None
+
+
 def level_of(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str:
     """Probability level of a raw observation, from the levels and the cue table, never by likeness.
 
     A value that is neither, or whose cues disagree on presence, is ``indeterminate``.
     """
+    return _read_level(raw, vocabulary) or UNKNOWN_LEVEL
+
+
+def _read_level(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str | None:
     levels = vocabulary.reference.levels
     values = [raw["probability"]]
     values += [m["value"] for m in raw["modifiers"] or () if m and m["type"] == "probability"]
@@ -163,12 +188,8 @@ def level_of(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str:
         claimed = {vocabulary.cue_levels[f] for f in found}
         if len(claimed) == 1:
             return claimed.pop()
-        return UNKNOWN_LEVEL
-    return UNKNOWN_LEVEL
-
-
-def _texts(values: Iterable[str | None] | None) -> list[str]:
-    return list(dict.fromkeys(t for t in map(clean, values or ()) if t))
+        return None
+    return None
 
 
 def _add(values: list[str], value: str) -> None:

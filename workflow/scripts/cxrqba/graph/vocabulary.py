@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import combinations
 
 from cxrqba.extract.words import words
 from cxrqba.reference.tables import Reference
@@ -89,8 +90,8 @@ class Vocabulary:
         """Region -> left or right, for regions that surely lie on one side.
 
         A side word that is part of a fixed name ("right atrium", "left heart border") is none, nor
-        is a side that a place has only usually (retrocardiac): a line from the left may well end in
-        the right atrium.
+        is a side that a place has only usually (retrocardiac), nor that of a chamber or vessel: a
+        line from the left may well end in the right atrium.
         """
         usual = Phrases(
             word.partition("(")[0]
@@ -102,9 +103,31 @@ class Vocabulary:
             name: region.laterality
             for name, region in self.reference.regions.items()
             if region.laterality in ("left", "right")
+            and name not in self.vessels
             and not self.fixed_names.found(spaced(name))
             and not usual.found(spaced(name))
         }
+
+    @cached_property
+    def vessels(self) -> frozenset[str]:
+        """Chambers and vessels: their side is part of their name, never that of a finding."""
+        return self._of_groups("heart", "vessel")
+
+    @cached_property
+    def tip_places(self) -> frozenset[str]:
+        """Where tubes and lines end, which says nothing of the side they come from."""
+        return self._of_groups("heart", "vessel", "airway", "abdomen", "esophagus")
+
+    def _of_groups(self, *groups: str) -> frozenset[str]:
+        regions = self.reference.regions.values()
+        return frozenset(r.name for r in regions if r.group in groups)
+
+    @cached_property
+    def change_like_names(self) -> Phrases:
+        """Names of findings in which a change word is part of the name (normal forms)."""
+        findings = self.reference.findings.values()
+        names = (normal(t) for f in findings for t in (f.name, *f.synonyms))
+        return Phrases((n for n in names if self.changes.found(n)), str)
 
     @cached_property
     def cue_levels(self) -> Mapping[str, str]:
@@ -123,8 +146,9 @@ class Vocabulary:
     def relatives(self) -> Mapping[str, frozenset[str]]:
         """Finding -> findings whose presence or doubt forbids to say that it is absent.
 
-        Itself, ancestors, descendants, near equivalents (one class of a label set names both
-        exactly) and findings linked by ``indicative_of`` in either direction.
+        Itself, ancestors, descendants, findings linked by ``indicative_of`` in either direction,
+        and near equivalents: one class of a label set names both exactly, or both are of one kind
+        and point to the same disease (infiltrate and consolidation).
         """
         findings = self.reference.findings
         found = {n: {n, *self.reference.finding_ancestors[n]} for n in findings}
@@ -133,6 +157,14 @@ class Vocabulary:
                 found[ancestor].add(name)
         for name, finding in findings.items():
             for other in finding.indicative_of:
+                found[name].add(other)
+                found[other].add(name)
+        above = self.reference.finding_ancestors
+        for name, other in combinations(findings, 2):
+            one, two = findings[name], findings[other]
+            if set(one.indicative_of) & set(two.indicative_of) and (
+                {name, *above[name]} & {other, *above[other]}
+            ):
                 found[name].add(other)
                 found[other].add(name)
         for labels in self.reference.labels.values():
@@ -155,6 +187,10 @@ class Vocabulary:
 
 
 _ADVERBS = (
+    "leftward",
+    "rightward",
+    "leftwards",
+    "rightwards",
     "has left",
     "nothing left",
     "left over",

@@ -58,6 +58,10 @@ _OPPOSITES = (
 _OPPOSITE = {a: b for x, y in _OPPOSITES for a, b in ((x, y), (y, x))}
 _ASKING = frozenset(("left", "right", "upper", "lower", "anterior", "posterior", "bilateral"))
 """Words of place a candidate may have only if the mention has them."""
+_PLACING = _ASKING | frozenset(
+    ("side", "sided", "both", "middle", "mid", "medial", "lateral", "superior", "inferior")
+)
+"""Words that say nothing by themselves: "left" alone is neither a finding nor a region."""
 _NEGATING = frozenset(("no", "not", "non", "without", "absent", "never"))
 
 
@@ -69,6 +73,8 @@ class Candidate:
     kind: str | None  # modifier type
     normal: str
     is_name: bool
+    only_exact: bool = False
+    """Never guessed by likeness: "no finding" would deny whatever it is mistaken for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,11 @@ def candidates(reference: Reference, normalise: Normaliser) -> dict[str, list[Ca
     """Names and synonyms by kind of tag; names before synonyms, then in table order."""
     findings = sorted(reference.findings.values(), key=lambda f: f.tier)
     return {
-        "finding": _candidates(((f.name, None, f.synonyms) for f in findings), normalise),
+        "finding": _candidates(
+            ((f.name, None, f.synonyms) for f in findings),
+            normalise,
+            frozenset(f.name for f in findings if f.polarity == "normal"),
+        ),
         "region": _candidates(
             ((r.name, None, r.synonyms) for r in reference.regions.values()), normalise
         ),
@@ -173,7 +183,9 @@ def candidates(reference: Reference, normalise: Normaliser) -> dict[str, list[Ca
 
 
 def _candidates(
-    tags: Iterable[tuple[str, str | None, Sequence[str]]], normalise: Normaliser
+    tags: Iterable[tuple[str, str | None, Sequence[str]]],
+    normalise: Normaliser,
+    only_exact: frozenset[str] = frozenset(),
 ) -> list[Candidate]:
     tags = list(tags)
     found: dict[tuple[str, str | None, str], Candidate] = {}
@@ -183,7 +195,7 @@ def _candidates(
                 for normal in (normalise.plain(text), normalise.expanded(text)):
                     key = (name, kind, normal)
                     if normal and key not in found:
-                        found[key] = Candidate(name, kind, normal, is_name)
+                        found[key] = Candidate(name, kind, normal, is_name, name in only_exact)
     return list(found.values())
 
 
@@ -262,10 +274,12 @@ class CandidateIndex:
         near = np.flatnonzero((rounded >= least) & (rounded > 0))
         near = near[np.argsort(-rounded[near], kind="stable")]
         mentioned = frozenset(normal.split())
+        if mentioned <= _PLACING:
+            return []
         return [
             (self._tags[i], round(float(min(scores[i], 1.0)), 6))
             for i in near.tolist()
-            if compatible(mentioned, self._words[i])
+            if not self._tags[i].only_exact and compatible(mentioned, self._words[i])
         ]
 
     def _weights(self, normals: Sequence[str]) -> sparse.csr_matrix:

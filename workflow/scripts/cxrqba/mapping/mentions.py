@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 
 import polars as pl
 
@@ -16,6 +17,11 @@ from cxrqba.tables import frame
 
 PAIR = " | "
 """Joins a finding and a region in mentions of kind ``entity_region``."""
+
+
+MAX_VALUES = 50
+"""Values of one field of an observation that count; no radiologist names more in one breath, and
+pairs of findings and regions grow with the product. ``graph.build`` notes what is cut."""
 
 
 def clean(text: str | None) -> str:
@@ -36,13 +42,15 @@ def collect(observations: pl.DataFrame, indications: pl.DataFrame) -> pl.DataFra
     """
     counts: Counter[tuple[str, str]] = Counter()
     for row in observations.iter_rows(named=True):
-        entities = _texts(row["entities"])
-        regions = _texts(r["region"] for r in row["regions"] or () if r)
+        entities = texts(row["entities"])
+        regions = texts(r["region"] for r in row["regions"] or () if r)
         counts.update(("entity", e) for e in entities)
         counts.update(("region", r) for r in regions)
         counts.update(("entity_region", pair(e, r)) for e in entities for r in regions)
-        counts.update(("modifier", m) for m in _texts(m["value"] for m in row["modifiers"] or ()))
-        counts.update(("change", c) for c in _texts(row["changes"]))
+        counts.update(
+            ("modifier", m) for m in texts(m["value"] for m in row["modifiers"] or () if m)
+        )
+        counts.update(("change", c) for c in texts(row["changes"]))
         counts.update(_named(row["name"], row["summary_sentence"]))
     for row in indications.iter_rows(named=True):
         counts.update(_named(row["answer_name"], row["answer_sentence"]))
@@ -64,6 +72,7 @@ def _named(name: str | None, summary: str | None) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in named if text]
 
 
-def _texts(values: Iterable[str | None] | None) -> list[str]:
-    """Distinct non-empty values in their order."""
-    return list(dict.fromkeys(t for t in map(clean, values or ()) if t))
+def texts(values: Iterable[str | None] | None) -> list[str]:
+    """Distinct non-empty values in their order, the first ``MAX_VALUES`` of them."""
+    found = dict.fromkeys(t for t in map(clean, values or ()) if t)
+    return list(islice(found, MAX_VALUES))
