@@ -449,6 +449,9 @@ def test_script_writes_its_tables_and_rows_do_not_depend_on_order(tmp_path: Path
         ("The pneumothorax has not resolved.", "pneumothorax", "positive"),
         ("The effusion has not budged and is joined by collapse.", "collapse", "positive"),
         ("The effusion has not increased.", "effusion", "positive"),
+        ("No pneumothorax is visible on this supine view.", "supine", "positive"),
+        ("The drain, the ETT and the NG tube have been taken out.", "ETT", "negative"),
+        ("The tunnelled catheter is out.", "tunnelled catheter", "negative"),
     ],
 )
 def test_requests_doubts_and_denied_changes_deny_nothing(
@@ -459,3 +462,19 @@ def test_requests_doubts_and_denied_changes_deny_nothing(
     sentences = SentenceExtractor(load_reference(REFERENCE), site).extract("s1", report)
     rows = ObservationExtractor(load_reference(REFERENCE)).extract("s1", report, sentences)
     assert {e: r["probability"] for r in rows for e in r["entities"]}[finding] == probability
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In line with the history.",
+        "A net-like pattern of intersecting lines.",
+        "In the absence of recent laparotomy this means a perforated viscus.",
+    ],
+)
+def test_words_of_every_day_are_no_devices_and_conditions_deny_nothing(text: str) -> None:
+    report = f"FINDINGS: {text}"
+    reference = load_reference(REFERENCE)
+    sentences = SentenceExtractor(reference, SiteConfig()).extract("s1", report)
+    rows = ObservationExtractor(reference).extract("s1", report, sentences)
+    assert not [r["entities"] for r in rows if r["entities"]]

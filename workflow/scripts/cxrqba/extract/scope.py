@@ -60,6 +60,9 @@ def clauses(reading: Reading) -> list[tuple[int, int]]:
     return [(a, b) for a, b in found if a < b]
 
 
+PLURAL_VERBS = frozenset(("have", "are", "were"))
+
+
 def _segments(reading: Reading) -> list[tuple[int, int]]:
     """Split at semicolons, full stops and words like "but"."""
     cuts: list[tuple[int, int]] = [(m.first, m.last) for m in reading.terminators]
@@ -100,6 +103,9 @@ def _own_subject(reading: Reading, start: int, previous: int, verb: int) -> int 
         return None  # "has been advanced and now terminates": the same subject
     if previous < start and not _says_something(reading, start, at):
         return None
+    named = any(after <= m.first and m.last <= verb for m in reading.findings)
+    if previous < start and named and reading.norm(verb) in PLURAL_VERBS:
+        return None  # "the tube, the drain and the line have been removed": one list, one verb
     complete = previous >= start or reading.norm(start) in ("no", "without", "negative")
     opens = reading.norm(after) in (*ARTICLES, "there")
     return at if complete or opens else None
@@ -128,6 +134,7 @@ def claim(
         and c.first < finding.first
         and c.value not in ("", "positive", "comparison_only")
         and _reaches(reading, c, finding, clause)
+        and not _only_circumstance(reading, c, finding)
     ]
     after = [
         c
@@ -152,6 +159,15 @@ def claim(
         level = "possible" if _is_alternative(reading, clause, finding) else "positive"
         return Claim(level, (), link)
     return Claim(_combined(reading, finding, before, inner, absences), tuple(before[-2:]), link)
+
+
+def _only_circumstance(reading: Reading, cue: Match, finding: Match) -> bool:
+    """Whether the finding is how the film was taken: "no pneumothorax on this *supine* view"."""
+    if finding.value.finding.polarity != "technical":
+        return False
+    return any(
+        cue.last <= other.first and other.last <= finding.first for other in reading.findings
+    )
 
 
 def _describes_all(reading: Reading, cue: Match, finding: Match) -> bool:
