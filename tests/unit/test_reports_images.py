@@ -72,6 +72,20 @@ def test_monochrome1_is_inverted_and_the_ending_does_not_matter(tmp_path: Path) 
     assert plain[0, -1] == 1.0
 
 
+@pytest.mark.parametrize("photometric", ["MONOCHROME2", "MONOCHROME1"])
+def test_padding_around_a_film_is_dark_and_stretches_no_grey_value(
+    tmp_path: Path, photometric: str
+) -> None:
+    pixels = RAMP.astype(np.uint16) * 4 + 2000
+    pixels[:, :8] = 0
+    path = dicom(tmp_path / "x.dcm", photometric, PixelData=pixels.tobytes(), PixelPaddingValue=0)
+    grey = read_image(path)
+    assert (grey[:, :8] == 0).all()
+    ends = grey[0, 8], grey[0, -1]
+    assert sorted(ends) == [0.0, 1.0]
+    assert (ends[1] > ends[0]) == (photometric == "MONOCHROME2")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [

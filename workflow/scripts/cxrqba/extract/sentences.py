@@ -46,12 +46,13 @@ SIGNATURE = re.compile(
     r"|reviewed and (agree|approved)|end of (impression|report))\b",
     re.IGNORECASE,
 )
+LABEL_ONLY = re.compile(r"[A-Za-z][A-Za-z0-9 ,/&()#-]*:")
 SENTENCE_WORDS = re.compile(
     r"\b(is|are|was|were|has|have|there|no|not|without|seen|noted|clear|normal|unchanged|stable)\b",
     re.IGNORECASE,
 )
 MIN_OVERLAP = 0.34
-"""Share of common finding terms from which sentences of two sections are related."""
+"""Share of common terms from which sentences of two sections are related."""
 
 
 @dataclass
@@ -94,12 +95,14 @@ class SentenceExtractor:
         """Whether text reads like a description of a study rather than a title or a list."""
         for start, end in split_sentences(text):
             sentence = text[start:end]
-            is_sentence = sentence.endswith(".") and len(sentence.split()) >= 3
-            if not is_sentence and not SENTENCE_WORDS.search(sentence):
+            is_told = SENTENCE_WORDS.search(sentence) is not None
+            if not is_told and not sentence.endswith("."):
                 continue
             parsed = words(sentence)
-            if self.findings.find(parsed) or self.regions.find(parsed):
+            if self.findings.find(parsed):
                 return True
+            if (is_told or len(sentence.split()) >= 3) and self.regions.find(parsed):
+                return True  # "Chest." alone is a title
         return False
 
     def _row(
@@ -123,6 +126,8 @@ class SentenceExtractor:
             return DISCARDED_TYPES[section.type]
         if not re.search(r"[^\W\d_]", self.deid.sub("", sentence)):
             return "empty"
+        if LABEL_ONLY.fullmatch(sentence):
+            return "header_only"
         if SIGNATURE.search(sentence):
             return "signature"
         return None
@@ -150,8 +155,10 @@ class SentenceExtractor:
             row["cluster"] = numbers.setdefault(root(i), len(numbers) + 1)
 
     def _terms(self, sentence: str) -> tuple[frozenset[str], frozenset[str]]:
-        """(finding terms, sides) of a sentence."""
-        found = frozenset(str(m.value) for m in self.findings.find(words(sentence)))
+        """(finding terms, sides) of a sentence; where it names no finding, its regions."""
+        parsed = words(sentence)
+        matches = self.findings.find(parsed) or self.regions.find(parsed)
+        found = frozenset(str(m.value) for m in matches)
         lowered = set(re.findall(r"[a-z]+", sentence.lower()))
         return found, frozenset(lowered & {"left", "right"})
 
@@ -159,7 +166,7 @@ class SentenceExtractor:
 def _related(
     one: tuple[frozenset[str], frozenset[str]], other: tuple[frozenset[str], frozenset[str]]
 ) -> bool:
-    """Enough finding terms in common, and not plainly of opposite sides."""
+    """Enough terms in common, and not plainly of opposite sides."""
     common = one[0] & other[0]
     if not common or (one[1] and other[1] and not one[1] & other[1]):
         return False

@@ -66,6 +66,9 @@ def _read_dicom(path: Path) -> NDArray[np.float32]:
     frames = int(getattr(data, "NumberOfFrames", 1) or 1)
     if frames > 1:
         raise ImageError(f"a DICOM of {frames} frames is not a film")
+    padding = getattr(data, "PixelPaddingValue", None)
+    if padding is not None:
+        pixels = np.where(pixels == float(padding), np.nan, pixels)  # no film there: darkest
     if pixels.ndim == 3:
         pixels = pixels.mean(axis=2)
     inverted = str(getattr(data, "PhotometricInterpretation", "")) == "MONOCHROME1"

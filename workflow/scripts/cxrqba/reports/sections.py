@@ -3,7 +3,8 @@
 Reports open sections in many ways: capitals or not, misspelt, named after the view, or not at all.
 Headers come from ``resources/reference/sections.yaml`` and a site's own aliases; misspelt ones are
 recognised by edit distance. What stands under a header that does not describe the study, but in a
-paragraph of its own, is text without a section.
+paragraph of its own, is text without a section. Who the patient is and what is asked, where it
+opens a report without headers, is its indication: a suspicion must not become a finding.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from rapidfuzz import fuzz, process
 
-from cxrqba.reports.sentences import split_sentences
+from cxrqba.reports.sentences import plain_layout, split_sentences
 from cxrqba.schema import NO_SECTION, PRE_NO_SECTION, REPORTED_SECTION_TYPES
 
 FUZZY_CUTOFF = 87.0
@@ -34,12 +35,45 @@ FINAL = re.compile(r"^[ \t]*(?:FINAL )?(?:RADIOLOGY )?REPORT[ \t]*$", re.MULTILI
 DIVIDER = re.compile(r"^[ \t]*_{10,}[ \t]*$", re.MULTILINE)
 TITLE = re.compile(r"^[ \t]*FINAL ADDENDUM[ \t]*$", re.MULTILINE)
 WET_READ = re.compile(r"^[ \t]*WET[ -]?READ\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
-HEADER = re.compile(r"^[ \t]*(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*:", re.MULTILINE)
-BARE = re.compile(r"^[ \t]*(?P<name>[A-Za-z][A-Za-z /]{3,40})[ \t]*$", re.MULTILINE)
-INLINE = re.compile(
-    r"(?<=[.\s])(?P<name>INDICATION|HISTORY|TECHNIQUE|COMPARISON|FINDINGS|IMPRESSION|CONCLUSION)"
-    r"[ \t]*:"
+HEADER = re.compile(
+    r"^[ \t]*[*#]{0,3}[ \t]*(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*\*{0,2}:\*{0,2}",
+    re.MULTILINE,
 )
+DASHED = re.compile(
+    r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40}?)[ \t]+[-\u2013\u2014]+[ \t]", re.MULTILINE
+)
+BARE = re.compile(r"^[ \t]*(?P<name>[A-Za-z][A-Za-z /]{3,40})[ \t]*$", re.MULTILINE)
+AFTER_STOP = re.compile(
+    r"(?<=[.?!;])[ \t]+(?P<name>indication|history|technique|comparison|findings|impression"
+    r"|conclusion)[ \t]*:",
+    re.IGNORECASE,
+)
+"""Headers inside a line, of any case, where a sentence has just ended."""
+
+INLINE_TYPES = {"EXAMINATION", "NOTIFICATION", "RECOMMENDATION", "ADDENDUM", "FINDINGS"} | {
+    *("INDICATION", "HISTORY", "TECHNIQUE", "COMPARISON", "IMPRESSION")
+}
+NOT_INLINE = {
+    *("request", "reason", "question", "body", "clinical", "previous", "study", "title", "report")
+}
+"""Words of other uses: headers only at the start of a line."""
+
+QUOTED = re.compile(r"\b(?:CT|CTA|MRI?|PET|US|ECHO)[ \t]+$", re.IGNORECASE)
+"""``CT IMPRESSION:`` names the section of another study."""
+
+PATIENT = re.compile(
+    r"\W*(?:an? )?(?:_{3}|X{4}|\d{1,3})[ -]*(?:(?:years?|yrs?)[ -]*(?:old|of age)|y/?o|man|woman"
+    r"|male|female)\b|\W*_{3}[ -]?[FM]\b|\W*\d{2,3} ?[FM](?= (?:with|s/p|p/w|who|presenting)\b)",
+    re.IGNORECASE,
+)
+"""Age and sex open an indication; a catheter of ``14 F`` and an interval of years do not."""
+
+ASKED = re.compile(
+    r"\W*(?:please )?(?:evaluate|eval|assess|r/o|rule out)\b|[^.]*//"
+    r"|[^.]*[,;:-]\s*(?:please )?(?:evaluate|eval|assess|r/o|rule out) (?!with|by|further)\w",
+    re.IGNORECASE,
+)
+ADDENDUM = re.compile(r"\s*ADDENDUM\b[ \t]*[:.-]?")
 PROSE = re.compile(r"(?:\S+\s+){3,}\S+\.(?:\s|$)")
 """Words that end in a full stop: a remark such as "no change since then", not a title."""
 
@@ -83,6 +117,12 @@ class Headers:
             self.types.update({_plain(s): kind for s in spellings})
         self.types.update({_plain(h): kind.upper() for h, kind in aliases.items()})
         self.long = [h for h in self.types if len(h) >= 6]
+        names = [
+            re.escape(h.upper()).replace("\\ ", "[ \t]+")
+            for h, kind in sorted(self.types.items(), key=lambda item: (-len(item[0]), item[0]))
+            if kind in INLINE_TYPES and len(h) >= 5 and h not in NOT_INLINE
+        ]
+        self.inline = re.compile(rf"(?<=[.\s])(?P<name>{'|'.join(names)})[ \t]*:")
 
     @lru_cache(maxsize=4096)  # noqa: B019 - one instance lives as long as the process
     def type_of(self, name: str) -> str | None:
@@ -110,21 +150,26 @@ def find_sections(report: str, headers: Headers, describes: Any) -> list[Section
     ``describes(text)`` tells whether text without a section describes a study: only such text is
     given the type FINDINGS; the rest is IGNORE.
     """
+    report = plain_layout(report)
     sections: list[Section] = []
     for start, end, kind in _blocks(report):
         sections += _sections_of_block(report, start, end, kind, headers, describes)
-    return _rescue(
-        report, _with_findings_under_another_header(report, sections, describes), describes
-    )
+    sections = _without_foreign_paragraphs(report, sections, describes)
+    sections = _with_findings_under_another_header(report, sections, describes)
+    return _rescue(report, sections, describes)
 
 
 def _with_findings_under_another_header(
     report: str, sections: list[Section], describes: Any
 ) -> list[Section]:
     """Where no FINDINGS are filled in, they may have been dictated on under COMPARISON."""
-    if any(s.type == "FINDINGS" and report[s.start : s.end].strip() for s in sections):
+    if _has_findings(report, sections):
         return sections
     return [part for s in sections for part in _split_findings(report, s, describes)]
+
+
+def _has_findings(report: str, sections: list[Section]) -> bool:
+    return any(s.type == "FINDINGS" and report[s.start : s.end].strip() for s in sections)
 
 
 def _split_findings(report: str, section: Section, describes: Any) -> list[Section]:
@@ -165,13 +210,13 @@ def _sections_of_block(
     first = marks[0].start if marks else end
     sections = []
     if report[start:first].strip():
-        sections.append(_unheaded(report, start, first, kind, describes))
+        sections += _unheaded(report, start, first, kind, describes)
     for mark, following in zip_longest(marks, marks[1:]):
         stop = following.start if following else end
         section = Section(mark.name, mark.type, mark.end, stop)
-        if kind == "addendum" and mark.type == "ADDENDUM":
+        if mark.type == "ADDENDUM":
             section = replace(section, type=_addendum_type(report[mark.end : stop], describes))
-        sections += _without_foreign_paragraphs(report, section, describes)
+        sections.append(section)
     return sections
 
 
@@ -180,26 +225,40 @@ def _addendum_type(text: str, describes: Any) -> str:
     return "IMPRESSION" if describes(text) else "ADDENDUM"
 
 
-def _unheaded(report: str, start: int, end: int, kind: str, describes: Any) -> Section:
+def _unheaded(report: str, start: int, end: int, kind: str, describes: Any) -> list[Section]:
     """Text before the first header of a block."""
+    title = TITLE.search(report, start, end)
+    start = title.end() if title else start
     text = report[start:end]
-    title = TITLE.search(text)
-    if title:
-        start, text = start + title.end(), text[title.end() :]
     if kind == "pre":
         wet = bool(WET_READ.search(text))
-        return Section(
-            "WET READ" if wet else PRE_NO_SECTION, "WET_READ" if wet else "IGNORE", start, end
-        )
+        name, section_type = ("WET READ", "WET_READ") if wet else (PRE_NO_SECTION, "IGNORE")
+        return [Section(name, section_type, start, end)]
     if kind == "addendum":
-        return Section("ADDENDUM", _addendum_type(text, describes), start, end)
-    return Section(NO_SECTION, "FINDINGS" if describes(text) else "IGNORE", start, end)
+        word = ADDENDUM.match(text)
+        start += word.end() if word else 0
+        return [Section("ADDENDUM", _addendum_type(report[start:end], describes), start, end)]
+    asked = _asked_until(report, start, end, describes)
+    told = Section(NO_SECTION, "FINDINGS" if describes(report[asked:end]) else "IGNORE", asked, end)
+    return [told] if asked == start else [Section(NO_SECTION, "INDICATION", start, asked), told]
+
+
+def _asked_until(report: str, start: int, end: int, describes: Any) -> int:
+    """Where text without a header stops to say who the patient is and what is asked."""
+    until = start
+    for first, last in split_sentences(report[start:end], start):
+        sentence = report[first:last]
+        if PATIENT.match(sentence) or ASKED.match(sentence):
+            until = last
+        elif until > start or describes(sentence):
+            break
+    return until
 
 
 def _marks(report: str, start: int, end: int, headers: Headers) -> list[_Mark]:
     """Headers inside [start, end), in order, without those inside another."""
     found: dict[int, _Mark] = {}
-    for pattern in (HEADER, INLINE, BARE, WET_READ):
+    for pattern in (HEADER, headers.inline, AFTER_STOP, DASHED, BARE, WET_READ):
         for match in pattern.finditer(report, start, end):
             mark = _mark(match, pattern, headers, report)
             if mark and not any(m.start < mark.end and mark.start < m.end for m in found.values()):
@@ -214,16 +273,11 @@ def _mark(
         return _Mark(match.start(), match.end(), "WET READ", "WET_READ")
     name = match["name"].strip()
     kind = headers.type_of(name)
-    if kind is None or (pattern is BARE and _plain(name) not in headers.types):
+    if kind is None or (pattern in (BARE, DASHED) and _plain(name) not in headers.types):
         return None
-    if name != name.upper() and not _opens_paragraph(report, match.start()):
-        return None  # "Impression:" inside running text is a word, not a header
-    return _Mark(match.start(), match.end(), name.upper(), kind)
-
-
-def _opens_paragraph(report: str, at: int) -> bool:
-    before = report[:at].rstrip(" \t")
-    return not before or before.endswith("\n")
+    if pattern is headers.inline and QUOTED.search(report, match.start() - 8, match.start()):
+        return None
+    return _Mark(match.start(), match.end(), re.sub(r"\s+", " ", name.upper()), kind)
 
 
 def _without_titles(report: str, marks: list[_Mark]) -> list[_Mark]:
@@ -238,13 +292,31 @@ def _without_titles(report: str, marks: list[_Mark]) -> list[_Mark]:
     return kept
 
 
-def _without_foreign_paragraphs(report: str, section: Section, describes: Any) -> list[Section]:
-    """Split off describing paragraphs that stand under a header such as COMPARISON."""
-    if section.type not in PREAMBLE_TYPES:
-        return [section]
+def _without_foreign_paragraphs(
+    report: str, sections: list[Section], describes: Any
+) -> list[Section]:
+    """Split off describing paragraphs that stand under a header such as COMPARISON.
+
+    A further paragraph of the indication or history is left alone where FINDINGS are filled in: it
+    is likelier to tell what is known of the patient than what the films show.
+    """
+    of_patient = {"INDICATION", "HISTORY"} if _has_findings(report, sections) else set()
+    return [
+        part
+        for section in sections
+        for part in (
+            _by_paragraph(report, section, describes)
+            if section.type in PREAMBLE_TYPES - of_patient
+            else [section]
+        )
+    ]
+
+
+def _by_paragraph(report: str, section: Section, describes: Any) -> list[Section]:
     text = report[section.start : section.end]
     for blank in PARAGRAPH.finditer(text):
-        if text[: blank.start()].strip() and describes(text[blank.end() :]):
+        rest = text[blank.end() :]
+        if text[: blank.start()].strip() and describes(rest) and not _is_of_patient(rest):
             middle = section.start + blank.end()
             return [
                 replace(section, end=middle),
@@ -253,16 +325,36 @@ def _without_foreign_paragraphs(report: str, section: Section, describes: Any) -
     return [section]
 
 
+def _is_of_patient(text: str) -> bool:
+    return bool(PATIENT.match(text) or ASKED.match(text))
+
+
 def _rescue(report: str, sections: list[Section], describes: Any) -> list[Section]:
-    """Where nothing else reports on the study, describing text under another header does."""
-    if any(
-        s.type in REPORTED_SECTION_TYPES and report[s.start : s.end].strip(" \t\n.")
-        for s in sections
-    ):
+    """Where nothing else reports on the study, describing text under another header does.
+
+    Last of all a preliminary read: it is superseded only by a final one.
+    """
+    if _reports(report, sections):
         return sections
+    rescued = [_rescued(s, report[s.start : s.end], describes) for s in sections]
+    is_final = any(
+        s.name == NO_SECTION and report[s.start : s.end].rstrip().endswith(".") for s in rescued
+    )
+    if is_final or _reports(report, rescued):
+        return rescued
     return [
-        _rescued(section, report[section.start : section.end], describes) for section in sections
+        replace(s, type="FINDINGS")
+        if s.type == "WET_READ" and describes(report[s.start : s.end])
+        else s
+        for s in rescued
     ]
+
+
+def _reports(report: str, sections: list[Section]) -> bool:
+    return any(
+        s.type in REPORTED_SECTION_TYPES and report[s.start : s.end].strip(" \t\n._")
+        for s in sections
+    )
 
 
 def _rescued(section: Section, text: str, describes: Any) -> Section:

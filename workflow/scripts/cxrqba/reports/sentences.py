@@ -2,7 +2,7 @@
 
 A sentence is a span of the report: line breaks inside it stay. Decimals, initials, numbered lists,
 bullets, de-identified words and lines that were broken on purpose are handled; semicolons do not
-end a sentence.
+end a sentence. Line ends of any system are read alike.
 """
 
 from __future__ import annotations
@@ -12,12 +12,19 @@ from itertools import pairwise
 
 ABBREVIATIONS = frozenset(
     (
-        *("dr", "drs", "mr", "mrs", "ms", "prof", "vs", "approx", "fig", "no", "nos", "st", "inc"),
-        *("e.g", "i.e", "etc", "cf", "est", "resp", "dept", "ext", "jr", "sr", "a.m", "p.m"),
-        *("m.d", "ph.d", "incl", "excl", "ca", "viz"),
+        *("dr", "drs", "mr", "mrs", "ms", "prof", "vs", "approx", "fig", "no", "nos", "st"),
+        *("e.g", "i.e", "cf", "est", "resp", "incl", "excl", "ca", "viz"),
     )
 )
 """A full stop after these does not end a sentence; ``no`` only before a number."""
+
+CLOSING = frozenset(
+    ("etc", "inc", "dept", "ext", "jr", "sr", "a.m", "p.m", "m.d", "ph.d", "r.n", "b.i.d")
+)
+"""These may stand last in a sentence: their full stop ends it where a capital follows."""
+
+TITLES = frozenset(("dr", "drs", "mr", "mrs", "ms", "prof", "by"))
+"""A single capital after these, or after another one, is an initial."""
 
 STOP = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)")
 LIST_MARK = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022\u00b7])(?=\s)[ \t]*")
@@ -26,16 +33,39 @@ LEAD_IN = re.compile(
 )
 """A line that only makes sense with the list under it: its negation belongs to every item."""
 
+DANGLING = frozenset(
+    ("suggest", "suggests", "suggesting", "indicate", "of", "the", "and", "or", "with", "without")
+) | frozenset(("for", "to", "in", "a", "an", "is", "are", "nor", "by", "from"))
+"""After these a full stop before a small letter is a slip: what follows belongs to them, and so
+does the negation before them (``no lesion to suggest. active disease``)."""
+
 LINE = re.compile(r"\n[ \t]*")
+NUMBER = re.compile(r"(?<![\w.,/])(\d{1,2})[.)](?=\s+[A-Z\d])")
+COUNTED = re.compile(
+    r"\b(levels?|grades?|stages?|types?|ribs?|images?|series|film|day|and|to|of|number|no|#)\W*$",
+    re.IGNORECASE,
+)
+"""Words whose number is a number, not the mark of the next item of a list."""
 LABEL = re.compile(r"[A-Z][A-Za-z /&]{2,40}:(?=\s)")
 ITEM_LABEL = re.compile(r"(?<=[.;])[ \t]+(?=[A-Z][A-Za-z /&]{2,30}:\s)")
 EMPTY = re.compile(r"[\W_]*")
 NARROW = 60
 """Columns: a line this short, or shorter than the text's width, was broken on purpose."""
 
+LAYOUT = str.maketrans(
+    {"\r": "\n", "\x0b": "\n", "\x0c": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n"}
+    | dict.fromkeys("\u00a0\u2007\u202f\ufeff\u200b", " ")
+)
+
+
+def plain_layout(text: str) -> str:
+    """``text`` with line feeds and plain blanks alone as white space, character for character."""
+    return text.replace("\r\n", " \n").translate(LAYOUT)
+
 
 def split_sentences(text: str, offset: int = 0) -> list[tuple[int, int]]:
     """[start, end) of each sentence of ``text``, shifted by ``offset``; no white space around."""
+    text = plain_layout(text)
     spans = []
     width = max(NARROW, *(len(line.rstrip()) for line in text.split("\n")))
     for start, end in _paragraphs(text):
@@ -56,7 +86,14 @@ def _paragraphs(text: str) -> list[tuple[int, int]]:
 
 def _breaks(text: str, start: int, end: int, width: int) -> list[int]:
     """Positions in [start, end) at which a new sentence begins."""
-    found = [m.end() for m in STOP.finditer(text, start, end) if _ends_sentence(text, m)]
+    items = _items(text, start, end)
+    marks = {text.index(".", at) for at in items if "." in text[at : at + 3]}
+    found = [
+        m.end()
+        for m in STOP.finditer(text, start, end)
+        if m.start() not in marks and _ends_sentence(text, m)
+    ]
+    found += items
     found += [m.end() for m in ITEM_LABEL.finditer(text, start, end)]
     for line in LINE.finditer(text, start, end):
         at = line.end()
@@ -67,6 +104,17 @@ def _breaks(text: str, start: int, end: int, width: int) -> list[int]:
         if is_new:
             found.append(at)
     return found
+
+
+def _items(text: str, start: int, end: int) -> list[int]:
+    """Where the items of a list begin that runs on in its line: ``1. Effusion 2. No edema``."""
+    items: list[int] = []
+    for match in NUMBER.finditer(text, start, end):
+        is_first = not items and not text[start : match.start()].strip()
+        before = text[max(start, match.start() - 12) : match.start()]
+        if int(match[1]) == len(items) + 1 and (is_first or (items and not COUNTED.search(before))):
+            items.append(match.start())
+    return items
 
 
 def _continues_lead_in(text: str, line_end: int, start: int) -> bool:
@@ -88,6 +136,8 @@ def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
     rest = text[stop.end() :].lstrip()
     if stop[0][0] == "?" and text[stop.start() - 1 : stop.start()].isspace():
         return False  # "?pneumonia" with a blank between: a query, not an end
+    if rest[:1].islower() and (stop[0][-1] in ")]" or word in DANGLING):
+        return False
     if stop[0][0] != "." or not rest:
         return True
     line_start = text.rfind("\n", 0, stop.start()) + 1
@@ -98,8 +148,17 @@ def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
     if word == "no":
         return not rest[:1].isdigit()
     if len(word) == 1 and word.isalpha() and text[stop.start() - 1].isupper():
-        return False  # an initial
+        return not _is_initial(text, stop.start() - 1)
+    if word in CLOSING:
+        return re.match(r"[A-Z][a-z]", rest) is not None
     return word not in ABBREVIATIONS
+
+
+def _is_initial(text: str, at: int) -> bool:
+    """Whether the capital at ``at`` is the initial of a name: ``Dr. A. B. Name``."""
+    before = re.search(r"(\w+)[.\s]*$", text[max(0, at - 12) : at])
+    word = before[1] if before else ""
+    return word.lower() in TITLES or (len(word) == 1 and word.isupper())
 
 
 def _number_ends(text: str, number_start: int) -> bool:
@@ -110,11 +169,11 @@ def _number_ends(text: str, number_start: int) -> bool:
 
 def _broken_on_purpose(text: str, line: re.Match[str], width: int) -> bool:
     """Whether the line break was typed: the next word, a capitalised one, would still have fit."""
-    start = text.rfind("\n", 0, line.start()) + 1
+    before = text[text.rfind("\n", 0, line.start()) + 1 : line.start()].rstrip()
     word = re.match(r"\S+", text[line.end() :])
-    if not word or not re.match(r"[A-Z][a-z]", word[0]):
-        return False
-    return line.start() - start + 1 + len(word[0]) < width - 10
+    if not word or not re.match(r"[A-Z][a-z]", word[0]) or before.endswith(":"):
+        return False  # a label belongs to what stands under it
+    return len(before) + 1 + len(word[0]) < width - 10
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
