@@ -387,3 +387,164 @@ def test_sentence_that_describes_nothing_does_not_make_a_study_incomplete() -> N
         non_observational=frozenset(["S02"]),
     )
     assert graph.is_complete
+
+
+# --- what must not be claimed -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entity", "text", "regions", "side"),
+    [
+        ("PICC", None, ["left brachiocephalic vein"], "unknown"),
+        ("endotracheal tube", None, ["right main bronchus"], "unknown"),
+        ("enteric tube", "enters", ["stomach"], "unknown"),
+        ("PICC", "right", ["left brachiocephalic vein"], "right"),
+        ("chest tube", None, ["left pleural space"], "left"),
+        ("mediastinal shift", "leftward mediastinal shift", [], "unknown"),
+        ("mediastinal shift", "shift rightward", [], "unknown"),
+    ],
+)
+def test_device_ends_and_directions_give_no_side(
+    entity: str, text: str | None, regions: list[str], side: str
+) -> None:
+    o = observed(raw(entity=entity, laterality_text=text, regions=regions))
+    assert o.laterality == side
+    assert set(regions) <= set(o.region_names)
+
+
+@pytest.mark.parametrize(
+    ("child_type", "level"),
+    [("recommendation", "recommendation"), ("comparison only", "comparison_only")],
+)
+def test_advice_and_comparisons_claim_nothing(child_type: str, level: str) -> None:
+    rows = [raw(), raw("R01.01", "atelectasis", parent_raw_id="R01", child_type=child_type)]
+    child = build(rows).observations["O01.01"]
+    assert (child.probability, child.positiveness, child.certainty) == (level, level, level)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"modifiers": ["large"]},
+        {"laterality_text": "no left effusion"},
+        {"regions": ["left costophrenic angle"]},
+        {"probability": "unlikely"},
+    ],
+)
+def test_qualified_denial_denies_neither_finding_nor_relatives(values: dict[str, Any]) -> None:
+    found = defaults([raw(**({"probability": "negative"} | values))])
+    assert not {"pleural effusion", "pleural abnormality"} & found
+    assert "fracture" in found
+
+
+def test_near_equivalents_are_not_denied_beside_each_other() -> None:
+    found = defaults([raw(entity="infiltrate")])
+    assert not {"consolidation", "pneumonia", "lung opacity"} & found
+    assert "pneumothorax" in found
+
+
+@pytest.mark.parametrize("section", ["ADDENDUM", "WET_READ"])
+def test_unread_addendum_leaves_a_study_incomplete_unless_discarded(section: str) -> None:
+    graph = build([raw()], sentences=[sentence(), sentence("S02", section)])
+    assert graph.incomplete_reasons == ["uncovered_sentence: S02"]
+    dropped = sentence("S02", section, discarded="header_only")
+    assert build([raw()], sentences=[sentence(), dropped]).is_complete
+
+
+def test_what_cannot_be_assessed_makes_no_complete_study() -> None:
+    graph = build([raw(probability="indeterminate")])
+    assert graph.incomplete_reasons == ["no_positive_or_negative_observation"]
+
+
+@pytest.mark.parametrize(
+    ("name", "probability", "level", "issue"),
+    [
+        ("No pneumothorax", "positive", "indeterminate", "MOSTLY_INTERPRETABLE"),
+        ("There is no pneumothorax", "likely", "indeterminate", "MOSTLY_INTERPRETABLE"),
+        ("No pneumothorax", "negative", "negative", "NO_ISSUES"),
+        ("No change in pneumothorax", "positive", "positive", "NO_ISSUES"),
+        ("Pneumothorax, no mediastinal shift", "positive", "positive", "NO_ISSUES"),
+        ("Pneumothorax", "zzz qux", "indeterminate", "MOSTLY_INTERPRETABLE"),
+        ("Pneumothorax", "", "indeterminate", "IGNORABLE"),
+    ],
+)
+def test_text_against_its_probability_claims_nothing(
+    name: str, probability: str, level: str, issue: str
+) -> None:
+    row = raw(entity="pneumothorax", name=name, summary_sentence="", probability=probability)
+    o = observed(row)
+    assert (o.probability, o.obs_quality["issue_level"]) == (level, issue)
+
+
+def test_contradicting_text_is_in_the_ledger_and_forbids_a_default() -> None:
+    ledger = Ledger("build_graphs")
+    rows = [raw(), raw("R02", "pneumothorax", name="No pneumothorax")]
+    graph = build(rows, ledger)
+    assert "text_contradicts_probability" in reasons(ledger)
+    denied = [o.obs_entities for o in graph.observations.values() if not o.from_report]
+    assert denied
+    assert ["pneumothorax"] not in denied
+
+
+@pytest.mark.parametrize(
+    ("levels", "answer", "entities"),
+    [
+        (("negative", "indeterminate"), "indeterminate", ["pneumonia"]),
+        (("positive", "possible"), "positive", ["pleural effusion"]),
+        (("possible", "negative"), "possible", ["pleural effusion"]),
+    ],
+)
+def test_answer_is_as_sure_as_what_it_names(
+    levels: tuple[str, str], answer: str, entities: list[str]
+) -> None:
+    rows = [raw(probability=levels[0]), raw("R02", "pneumonia", probability=levels[1])]
+    found = build(rows, indication=indication()).answer_for_indication
+    assert found is not None
+    assert (found.probability, found.obs_entities) == (answer, entities)
+
+
+def test_change_word_in_the_name_of_a_finding_is_no_change() -> None:
+    assert sentence_name_level("Reduced lung volumes", "", vocabulary()) == "NO_ISSUES"
+    level = sentence_name_level("Reduced lung volumes, worsened", "", vocabulary())
+    assert level == "CHANGE_IN_SENTENCE_OR_NAME"
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "side"),
+    [
+        ({}, {"entity": "atelectasis"}, "left"),
+        ({}, {"entity": "atelectasis", "regions": ["lung"]}, "left"),
+        ({}, {"entity": "atelectasis", "laterality_text": "right"}, "right"),
+        ({}, {"entity": "atelectasis", "name": "Atelectasis on the right"}, "unknown"),
+        ({}, {"entity": "pneumothorax", "probability": "negative"}, "unknown"),
+        ({}, {"entity": "cardiomegaly"}, "unknown"),
+        ({}, {"entity": "calcification", "regions": ["aorta"]}, "unknown"),
+        ({"laterality_text": None}, {"entity": "atelectasis"}, "unknown"),
+    ],
+)
+def test_child_takes_its_parents_side_only_where_it_has_none_and_may_have_it(
+    parent: dict[str, Any], child: dict[str, Any], side: str
+) -> None:
+    rows = [
+        raw(**({"laterality_text": "left"} | parent)),
+        raw("R01.01", **({"parent_raw_id": "R01", "child_type": "associated with"} | child)),
+    ]
+    o = build(rows).observations["O01.01"]
+    assert o.laterality == side
+    if side == "left":
+        assert all(vocabulary().region_sides.get(r) == "left" for r in o.region_names)
+
+
+def test_child_of_a_discarded_parent_takes_the_place_and_side_above_it() -> None:
+    rows = [
+        raw("R01", laterality_text="left"),
+        raw(
+            "R02",
+            "pneumothorax",
+            parent_raw_id="R01",
+            child_type="associated with",
+            issue_level="DISCARDED",
+        ),
+        raw("R03", "atelectasis", parent_raw_id="R02", child_type="associated with"),
+    ]
+    assert build(rows).observations["O01.01"].laterality == "left"

@@ -111,3 +111,15 @@ def test_collect_counts_each_kind_and_pairs_and_merges_shards() -> None:
     halves = [collect(table[:1], asked), collect(table[1:], asked.clear())]
     assert merge(halves).equals(collect(table, asked))
     assert merge([]).schema == pl.Schema(MENTIONS)
+
+
+@pytest.mark.parametrize("text", ["normal heart", "normal heart size", "no findings here", "clear"])
+def test_no_finding_is_never_guessed(text: str) -> None:
+    assert mapped("entity", text)[text]["reference"] != "no finding"
+    assert mapped("entity", "No finding")["No finding"]["reference"] == "no finding"
+
+
+@pytest.mark.parametrize("kind", ["entity", "region"])
+@pytest.mark.parametrize("text", ["left", "Right", "left side", "bilateral", "lower"])
+def test_bare_words_of_place_stay_unresolved(kind: str, text: str) -> None:
+    assert mapped(kind, text)[text]["reference"] is None

@@ -40,8 +40,7 @@ def sentence_name_level(name: str, summary: str, vocabulary: Vocabulary) -> str:
 
     A change word within a finding's name ("reduced lung volumes") tells of no change.
     """
-    names = vocabulary.change_like_names
-    if any(vocabulary.changes.found(names.removed(normal(text))) for text in (name, summary)):
+    if vocabulary.tells_change(name) or vocabulary.tells_change(summary):
         return "CHANGE_IN_SENTENCE_OR_NAME"
     return "UNDERSCORES_IN_SENTENCE_OR_NAME" if "_" in name + summary else "NO_ISSUES"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 from cxrqba.extract.words import words
@@ -22,6 +22,7 @@ def spaced(text: str) -> str:
     return f" {' '.join(_TOKEN.findall(text.lower()))} "
 
 
+@lru_cache(maxsize=8192)
 def normal(text: str) -> str:
     """Normal forms of the words of ``text``, in which "remains" and "remain" are one."""
     return f" {' '.join(w.norm for w in words(text) if w.norm[:1].isalnum())} "
@@ -84,6 +85,7 @@ class Vocabulary:
         self.changes = Phrases(
             (t for v in reference.changes for t in (v.name, *v.synonyms)), normal
         )
+        self.tells_change = lru_cache(maxsize=8192)(self._tells_change)
 
     @cached_property
     def region_sides(self) -> Mapping[str, str]:
@@ -128,6 +130,10 @@ class Vocabulary:
         findings = self.reference.findings.values()
         names = (normal(t) for f in findings for t in (f.name, *f.synonyms))
         return Phrases((n for n in names if self.changes.found(n)), str)
+
+    def _tells_change(self, text: str) -> bool:
+        """Whether a change word stands in ``text`` outside of a finding's name."""
+        return self.changes.found(self.change_like_names.removed(normal(text)))
 
     @cached_property
     def cue_levels(self) -> Mapping[str, str]:
