@@ -66,11 +66,10 @@ def to_tables(graphs: Iterable[SceneGraph]) -> tuple[pl.DataFrame, pl.DataFrame,
 
 
 def _table(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.DataFrame:
-    """Rows as a table by way of JSON lines: ten times faster than from nested Python objects."""
+    """Rows as a table by way of JSON: far faster than from nested objects or from JSON lines."""
     if not rows:
         return pl.DataFrame(schema=schema)
-    text = "\n".join(map(_ENCODE, rows))
-    return pl.read_ndjson(text.encode("ascii"), schema=schema)
+    return pl.read_json(_ENCODE(rows).encode("ascii"), schema=schema)
 
 
 def _observation_row(study_id: str, observation: Observation) -> dict[str, Any]:
