@@ -30,7 +30,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> objec
     """Turn a skip of a test that needs the shared data into a failure where the data must be."""
     report = yield
     required = os.environ.get("CXRQBA_REQUIRE_SHARED") == "1"
-    if required and report.skipped and "shared" in item.keywords:
+    needs = "shared" in item.keywords or "shared" in getattr(item, "fixturenames", ())
+    if required and report.skipped and needs:
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped although the shared data is present"
     return report

@@ -123,3 +123,10 @@ def test_no_finding_is_never_guessed(text: str) -> None:
 @pytest.mark.parametrize("text", ["left", "Right", "left side", "bilateral", "lower"])
 def test_bare_words_of_place_stay_unresolved(kind: str, text: str) -> None:
     assert mapped(kind, text)[text]["reference"] is None
+
+
+@pytest.mark.parametrize("text", ["tube", "Tubes", "line"])
+def test_word_common_to_several_tags_is_not_guessed_to_be_one_of_them(text: str) -> None:
+    found = mapped("entity", text)[text]
+    assert (found["reference"], found["method"]) == (None, "lexical")
+    assert found["runner_up"] is not None

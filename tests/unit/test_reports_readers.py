@@ -496,3 +496,39 @@ def test_every_openi_report_is_read_or_accounted_for(shared: Path) -> None:
     assert prepared.studies.height + len(lost(prepared)) == 1181
     assert set(lost(prepared).values()) == {"empty_report"}
     assert read_openi_mesh(source.reports).height == 1181
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'<?xml version="1.0" encoding="foo-99"?><eCitation><uId id="CXR1"/></eCitation>',
+        b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><eCitation>&b;</eCitation>',
+        b"no xml at all",
+    ],
+)
+def test_a_hostile_xml_file_is_one_row_of_the_ledger(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "1.xml").write_bytes(content)
+    (tmp_path / "9.xml").write_text(OPENI, encoding="utf-8")
+    prepared = read(OpeniSource(reports=str(tmp_path)))
+    assert prepared.studies["study_id"].to_list() == ["CXR9"]
+    assert list(lost(prepared).values()) == ["report_unreadable"]
+
+
+def test_a_study_list_cannot_point_out_of_its_folder(mimic: Path) -> None:
+    for member in ("/etc/hostname", "files/../../secret.txt"):
+        write_gz(
+            mimic / "cxr-study-list.csv.gz",
+            f"subject_id,study_id,path\n90000001,90000011,{member}",
+        )
+        prepared = read(mimic_source(mimic))
+        assert prepared.studies.is_empty()
+        assert list(lost(prepared).values()) == ["report_unreadable"]
+
+
+def test_a_damaged_gzip_is_named(mimic: Path) -> None:
+    path = mimic / "mimic-cxr-2.0.0-split.csv.gz"
+    content = bytearray(path.read_bytes())
+    content[15:25] = b"\0" * 10
+    path.write_bytes(bytes(content))
+    with pytest.raises(UserError, match=r"split\.csv\.gz: cannot be read"):
+        read(mimic_source(mimic))

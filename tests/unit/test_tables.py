@@ -86,3 +86,19 @@ def test_settings_survive_braces_and_quotes() -> None:
     text = step.settings(raw)
     assert json.loads(text) == raw
     assert not re.search(r"\{\w+\}", text)
+
+
+def test_an_unexpected_fault_names_its_place_and_never_quotes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def main() -> None:
+        step.arguments("x", argv=[])
+        raise ValueError("large effusion of Mrs. Smith")
+
+    with pytest.raises(SystemExit) as status:
+        step.run(main)
+    told = capsys.readouterr().err
+    assert status.value.code == 1
+    assert "unexpected ValueError" in told
+    assert "test_tables.py:" in told
+    assert "Smith" not in told

@@ -13,6 +13,7 @@ import logging
 import re
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,11 +66,24 @@ def _configure_logging(path: Path | None) -> None:
 
 
 def run(main: Callable[[], Any]) -> None:
-    """Run a script's ``main``; a :class:`UserError` becomes one line and exit status 1."""
+    """Run a script's ``main``; a :class:`UserError` becomes one line and exit status 1.
+
+    Any other exception is a fault of ours: its kind and place are logged, not its message, which
+    might quote a report.
+    """
     try:
         main()
     except UserError as error:
         log.error("error: %s", error)
+        sys.exit(1)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{Path(f.filename).name}:{f.lineno} in {f.name}" for f in frames[-8:]]
+        log.error(
+            "error: unexpected %s, a fault of this program; please report it with these places: %s",
+            type(error).__name__,
+            " < ".join(reversed(places)),
+        )
         sys.exit(1)
 
 

@@ -6,6 +6,7 @@ a ledger with the stage and the reason. The check fails the run and names the st
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +116,7 @@ def _check(tables: Tables, studies: list[str], lost: Mapping[str, tuple[str, str
     """Number of studies out, after checking in = out + ledger study by study."""
     known = set(studies)
     if len(known) != len(studies):
-        twice = min(s for s in known if studies.count(s) > 1)
+        twice = min(s for s, times in Counter(studies).items() if times > 1)
         raise UserError(f"study {twice}: read twice by {PREPARE}; give each study one id")
     unknown = sorted(set(lost) - known)
     if unknown:
@@ -127,7 +128,7 @@ def _check(tables: Tables, studies: list[str], lost: Mapping[str, tuple[str, str
     built = set(out)
     early = {study for study, (stage, _) in lost.items() if stage in BEFORE_GRAPHS}
     if len(built) != len(out):
-        twice = min(s for s in built if out.count(s) > 1)
+        twice = min(s for s, times in Counter(out).items() if times > 1)
         raise UserError(f"study {twice}: two graphs; delete results of build_graphs and run again")
     for study_id in sorted(built & early):
         stage, reason = lost[study_id]

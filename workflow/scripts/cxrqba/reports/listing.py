@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +97,7 @@ def read_csv(path: Path, columns: list[str], what: str) -> pl.DataFrame:
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         table = pl.read_csv(data, infer_schema=False, encoding="utf8")
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path}: cannot be read ({error}); download it again") from None
     except pl.exceptions.PolarsError as error:
         raise UserError(f"{path}: not a readable CSV ({table_fault(error)})") from None

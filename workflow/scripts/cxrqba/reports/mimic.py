@@ -181,6 +181,8 @@ def _loader(folder: Path) -> Callable[[str], Callable[[], str]]:
         raise UserError(f"{folder}: neither files/ nor mimic-cxr-reports.zip is there")
 
     def load(member: str) -> str:
+        if Path(member).is_absolute() or ".." in Path(member).parts:
+            raise OSError(0, "a path out of the source's folder; correct the study list")
         try:
             return decode((folder / member).read_bytes(), "utf-8")
         except FileNotFoundError:

@@ -18,6 +18,9 @@ from cxrqba.errors import UserError
 from cxrqba.reports.listing import ImageEntry, StudyEntry, require_folder
 from cxrqba.schema import STR, STRINGS
 
+MAX_PROLOG = 4_096
+"""Bytes in which a document type would be declared."""
+
 MESH: pl.Schema = pl.Schema({"study_id": STR, "major": STRINGS, "automatic": STRINGS})
 
 
@@ -78,7 +81,9 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
                 content = archive.extractfile(member)
                 found.append((Path(member.name).name, content.read() if content else b""))
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise UserError(f"{path}: not a readable tar archive ({error})") from None
+        raise UserError(
+            f"{path}: not a readable tar archive ({str(error).splitlines()[0]})"
+        ) from None
     if not found:
         raise UserError(f"{path}: no .xml file in it; give Open-i's ecgen-radiology .tgz")
     yield from found
@@ -130,9 +135,15 @@ def _images(documents: list[tuple[str, bytes]], folder: str | None) -> Iterator[
 
 
 def _parse(content: bytes) -> ET.Element | None:
+    """The document's root; None for what is no Open-i document.
+
+    Open-i declares no document type. One that does could define entities that grow without bound.
+    """
+    if b"<!DOCTYPE" in content[:MAX_PROLOG]:
+        return None
     try:
         return ET.fromstring(content)
-    except ET.ParseError:
+    except (ET.ParseError, LookupError, ValueError):  # not XML, or in an unknown encoding
         return None
 
 
