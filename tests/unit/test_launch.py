@@ -51,10 +51,14 @@ def test_a_holder_on_another_machine_is_respected(tmp_path: Path) -> None:
         pass
 
 
-def test_a_torn_record_is_ignored(tmp_path: Path) -> None:
+def test_a_torn_record_is_ignored_unless_there_is_a_lock(tmp_path: Path) -> None:
     record(tmp_path)
     (tmp_path / launch.HOLDER).write_text('{"pid": 12', encoding="utf-8")
     with launch._held(tmp_path):
+        pass
+    lock(tmp_path)
+    (tmp_path / launch.HOLDER).write_text('{"pid": 12', encoding="utf-8")
+    with pytest.raises(UserError, match="--unlock"), launch._held(tmp_path):
         pass
 
 

@@ -62,14 +62,15 @@ def _held(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise _busy(_described(record)) from None
         if _locked(folder):
-            if record and record["host"] != socket.gethostname():
-                raise UserError(
-                    f"a run holds the lock of this folder: {_described(record)}; if it is gone, "
-                    f"delete {path} and run again"
-                )
             other = _snakemake_in(folder)
             if other:
                 raise _busy(other)
+            if record is None or record["host"] != socket.gethostname():
+                raise UserError(
+                    f"a run holds the lock of this folder: {_described(record)}; it cannot be seen "
+                    f"from here. If it is gone, run {Path(sys.executable).parent}/snakemake "
+                    f"--unlock, delete {path} and run again"
+                )
         _write_record(file)
         yield
         file.truncate(0)
@@ -104,7 +105,7 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 def _described(record: dict[str, Any] | None) -> str:
     if record is None:
-        return "it has just started"
+        return "a snakemake started by hand, or a run that has just started"
     return "process {pid} of {user} on {host}, started {started}".format(**record)
 
 
