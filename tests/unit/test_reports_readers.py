@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -421,6 +422,25 @@ def test_openi_text_tags_and_broken_files(tmp_path: Path) -> None:
         ("CXR9_IM-1", f"{tmp_path}/CXR9_IM-1.png")
     ]
     assert read_openi_mesh(tmp_path).rows() == [("CXR9", ["Cardiomegaly/mild"], ["Cardiomegaly"])]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "text"])
+def test_a_damaged_openi_archive_is_named(tmp_path: Path, damage: str) -> None:
+    for number in range(30):
+        text = OPENI.replace("CXR9", f"CXR{number}") + "<!-- " + "x y" * number + " -->"
+        (tmp_path / f"{number}.xml").write_text(text, encoding="utf-8")
+    path = tmp_path / "reports.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        for file in sorted(tmp_path.glob("*.xml")):
+            archive.add(file, file.name)
+    assert read(OpeniSource(reports=str(path))).studies.height == 30
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 40] = bytes(255 - b for b in data[middle : middle + 40])
+    broken = {"cut": path.read_bytes()[:middle], "flipped": bytes(data), "text": b"no archive"}
+    path.write_bytes(broken[damage])
+    with pytest.raises(UserError, match=r"reports\.tgz: not a readable tar archive"):
+        read(OpeniSource(reports=str(path)))
 
 
 def test_films_without_reports(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tarfile
 import xml.etree.ElementTree as ET
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -80,9 +81,9 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
             for member in sorted(members, key=lambda m: m.name):
                 content = archive.extractfile(member)
                 found.append((Path(member.name).name, content.read() if content else b""))
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise UserError(
-            f"{path}: not a readable tar archive ({str(error).splitlines()[0]})"
+            f"{path}: not a readable tar archive ({type(error).__name__}); download it again"
         ) from None
     if not found:
         raise UserError(f"{path}: no .xml file in it; give Open-i's ecgen-radiology .tgz")
