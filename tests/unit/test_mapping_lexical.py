@@ -130,3 +130,7 @@ def test_word_common_to_several_tags_is_not_guessed_to_be_one_of_them(text: str)
     found = mapped("entity", text)[text]
     assert (found["reference"], found["method"]) == (None, "lexical")
     assert found["runner_up"] is not None
+
+
+def test_word_that_lacks_only_a_link_to_its_tag_is_not_vague() -> None:
+    assert mapped("change", "resolution")["resolution"]["reference"] == "resolved"

@@ -62,6 +62,7 @@ _PLACING = _ASKING | frozenset(
     ("side", "sided", "both", "middle", "mid", "medial", "lateral", "superior", "inferior")
 )
 """Words that say nothing by themselves: "left" alone is neither a finding nor a region."""
+_LINKING = frozenset(("a", "an", "the", "of", "in", "to", "with"))
 _NEGATING = frozenset(("no", "not", "non", "without", "absent", "never"))
 
 
@@ -261,10 +262,17 @@ class CandidateIndex:
         if not ranked:
             return Decision(None, None, 0.0, None, 0.0, "lexical")
         tag, score = ranked[0]
-        if score < threshold:
+        if score < threshold or self._is_vague(forms[-1], ranked):
             return Decision(None, None, score, tag.reference, score, "lexical")
         other = next((r for r in ranked if r[0].reference != tag.reference), None)
         return _decision(tag, score, other, "lexical")
+
+    def _is_vague(self, normal: str, ranked: Sequence[tuple[Candidate, float]]) -> bool:
+        """Whether the mention is only a part of several tags' words: "tube" is not a chest tube."""
+        mentioned = _content(normal)
+        if _content(ranked[0][0].normal) == mentioned:
+            return False
+        return len({t.reference for t, _ in ranked if mentioned <= _content(t.normal)}) > 1
 
     def _ranked(self, normal: str, scores: NDArray[np.float64]) -> list[tuple[Candidate, float]]:
         """Admissible candidates, nearest first; ties in table order."""
@@ -347,6 +355,10 @@ def compatible(mentioned: frozenset[str], tag: frozenset[str]) -> bool:
     if (tag & _ASKING) - mentioned or (tag & _NEGATING) != (mentioned & _NEGATING):
         return False
     return _numbers(tag) == _numbers(mentioned) or not _numbers(tag)
+
+
+def _content(normal: str) -> frozenset[str]:
+    return frozenset(normal.split()) - _LINKING
 
 
 def _numbers(words_: frozenset[str]) -> frozenset[str]:
