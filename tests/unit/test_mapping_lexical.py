@@ -134,3 +134,7 @@ def test_word_common_to_several_tags_is_not_guessed_to_be_one_of_them(text: str)
 
 def test_word_that_lacks_only_a_link_to_its_tag_is_not_vague() -> None:
     assert mapped("change", "resolution")["resolution"]["reference"] == "resolved"
+
+
+def test_part_of_the_words_of_a_modifier_is_not_the_modifier() -> None:
+    assert mapped("modifier", "one")["one"]["reference"] is None

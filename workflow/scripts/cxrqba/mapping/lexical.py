@@ -96,7 +96,10 @@ class LexicalMapper:
     def __init__(self, reference: Reference):
         normalise = Normaliser(reference.abbreviations)
         tags = candidates(reference, normalise)
-        self._index = {kind: CandidateIndex(tags[kind], normalise) for kind in sorted(tags)}
+        self._index = {
+            kind: CandidateIndex(tags[kind], normalise, kind in _NAMED_BY_PART)
+            for kind in sorted(tags)
+        }
 
     def map(self, mentions: pl.DataFrame, threshold: float) -> pl.DataFrame:
         """MAPPINGS of all mentions (table MENTIONS), sorted by kind and text."""
@@ -126,6 +129,10 @@ TARGETS = {
     "change": "change",
 }
 """Kind of mention -> kind of reference tag it is compared with."""
+
+
+_NAMED_BY_PART = ("finding", "region")
+"""Kinds of tags that a part of their words may name ("costophrenic"); "one" is not "one-sided"."""
 
 
 def _row(kind: str, text: str, decision: Decision) -> dict[str, Any]:
@@ -203,8 +210,9 @@ def _candidates(
 class CandidateIndex:
     """All candidates of one kind of tag, ready for exact and approximate look-up."""
 
-    def __init__(self, tags: Sequence[Candidate], normalise: Normaliser):
+    def __init__(self, tags: Sequence[Candidate], normalise: Normaliser, named_by_part: bool):
         self._tags = tags
+        self._vague_from = 2 if named_by_part else 1
         self._normalise = normalise
         self._exact: dict[str, int] = {}
         for number, tag in enumerate(tags):
@@ -272,7 +280,8 @@ class CandidateIndex:
         mentioned = _content(normal)
         if _content(ranked[0][0].normal) == mentioned:
             return False
-        return len({t.reference for t, _ in ranked if mentioned <= _content(t.normal)}) > 1
+        near = {t.reference for t, _ in ranked if mentioned <= _content(t.normal)}
+        return len(near) >= self._vague_from
 
     def _ranked(self, normal: str, scores: NDArray[np.float64]) -> list[tuple[Candidate, float]]:
         """Admissible candidates, nearest first; ties in table order."""
