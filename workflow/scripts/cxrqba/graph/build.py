@@ -100,6 +100,7 @@ def build_graph(
         study.non_observational,
         study.failed_passes,
         dropped,
+        vocabulary,
     )
     if not reasons:
         for negative in default_negatives(list(observations.values()), vocabulary):

@@ -26,6 +26,7 @@ def incomplete_reasons(
     non_observational: frozenset[str],
     failed_passes: Iterable[str],
     num_discarded: int,
+    vocabulary: Vocabulary,
 ) -> list[str]:
     """Why "no" may not be said; empty for a complete study.
 
@@ -48,9 +49,18 @@ def incomplete_reasons(
         reasons.append("discarded_observation")
     if "NON_INTERPRETABLE" in levels:
         reasons.append("non_interpretable_observation")
-    if not any(o.positiveness == "pos" or is_denial(o) for o in observations):
+    if not any(_is_telling(o, vocabulary) for o in observations):
         reasons.append("no_positive_or_negative_observation")
     return reasons
+
+
+def _is_telling(observation: Observation, vocabulary: Vocabulary) -> bool:
+    """Whether it asserts or denies something of the patient, not only how the film was taken."""
+    if not (observation.positiveness == "pos" or is_denial(observation)):
+        return False
+    findings = vocabulary.reference.findings
+    names = observation.obs_entities
+    return not names or any(findings[name].polarity != "technical" for name in names)
 
 
 def is_denial(observation: Observation) -> bool:
@@ -94,9 +104,7 @@ def default_negatives(
             unresolved.append(o)
     places = [_reach(o, vocabulary) for o in unresolved]
     found: list[Observation] = []
-    for finding in reference.findings.values():
-        if not finding.key_finding or finding.polarity == "normal":
-            continue
+    for finding in map(reference.findings.__getitem__, reference.normality["silence_denies"]):
         if vocabulary.relatives[finding.name] & doubtful:
             continue
         if denied.intersection((finding.name, *reference.finding_ancestors[finding.name])):

@@ -191,6 +191,13 @@ def load_reference(folder: str | Path) -> Reference:
         row["id"]: ProbabilityLevel(row["id"], row["certainty"], row["positiveness"])
         for row in probability["levels"]
     }
+    normality = _yaml(folder / "normality.yaml")
+    for name in normality["silence_denies"]:
+        if name not in findings:
+            raise UserError(
+                f"{folder}/normality.yaml, silence_denies: no finding named '{name}'"
+                f"{nearest(name, findings)}"
+            )
     return Reference(
         folder=folder,
         findings=findings,
@@ -218,7 +225,7 @@ def load_reference(folder: str | Path) -> Reference:
         laterality=_yaml(folder / "laterality.yaml"),
         devices=_yaml(folder / "devices.yaml"),
         abbreviations=_yaml(folder / "abbreviations.yaml"),
-        normality=_yaml(folder / "normality.yaml"),
+        normality=normality,
         labels=_load_labels(folder / "labels.csv", finding_names),
     )
 

@@ -358,7 +358,7 @@ def _reports(report: str, sections: list[Section]) -> bool:
 
 
 def _rescued(section: Section, text: str, describes: Any) -> Section:
-    if section.type in ("COMPARISON", "TECHNIQUE", "EXAMINATION", "RECOMMENDATION", "IGNORE"):
+    if section.type in ("COMPARISON", "RECOMMENDATION", "IGNORE"):
         is_prose = section.name == NO_SECTION and PROSE.search(text) is not None
         if is_prose or describes(text):
             return replace(section, type="FINDINGS")
