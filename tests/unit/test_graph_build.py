@@ -559,3 +559,15 @@ def test_a_word_on_the_technique_alone_is_no_complete_study() -> None:
 def test_silence_denies_nothing_that_a_report_may_leave_unsaid() -> None:
     found = defaults([raw("R01", "pneumothorax", probability="negative")])
     assert not found & {"tuberculosis", "lung cancer", "emphysema", "hiatal hernia", "fracture"}
+
+
+def test_text_that_names_both_sides_leaves_neither_out() -> None:
+    both = "moderate right and small left pleural effusions"
+    o = observed(raw(laterality_text=both, regions=["left pleural space"]))
+    assert o.laterality == "bilateral"
+    assert "pleural spaces" in o.region_names
+    assert "left pleural space" not in o.region_names
+    line = "right subclavian line with its tip in the left brachiocephalic vein"
+    entity = "central venous catheter"
+    o = observed(raw(entity=entity, laterality_text=line, regions=["left brachiocephalic vein"]))
+    assert "left brachiocephalic vein" in o.region_names

@@ -216,6 +216,8 @@ def observation_of(
     wrong = sides.contradicting(tags.regions, laterality, vocabulary)
     regions = {r: d for r, d in tags.regions.items() if r not in wrong}
     regions = sides.split_or_merged(regions, laterality, vocabulary)
+    if not sides.is_device(tags.entities, vocabulary):
+        regions = sides.both_sides(regions, laterality, vocabulary)
     defaults = sides.default_regions(tags.entities, laterality, vocabulary)
     added = defaults
     if regions:

@@ -176,3 +176,22 @@ def split_or_merged(
         kept = result.setdefault(target, [])
         kept += [d for d in distances if d not in kept]
     return result
+
+
+def both_sides(
+    regions: Mapping[str, list[str]], laterality: str, vocabulary: Vocabulary
+) -> dict[str, list[str]]:
+    """Regions of one side become pairs where the text names both sides.
+
+    In "moderate right and small left effusions" or "air under the right hemidiaphragm and less
+    under the left" one side's region is only implied; leaving it out would call that side normal.
+    """
+    known = vocabulary.reference.regions
+    paired = {r: str(known[r].bilateral) for r in regions if known[r].bilateral}
+    if laterality != "bilateral" or len({known[r].laterality for r in paired}) != 1:
+        return dict(regions)
+    result: dict[str, list[str]] = {}
+    for region, distances in regions.items():
+        kept = result.setdefault(paired.get(region, region), [])
+        kept += [d for d in distances if d not in kept]
+    return result

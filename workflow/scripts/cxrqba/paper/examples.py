@@ -173,6 +173,7 @@ def _key(row: dict[str, Any], films: list[dict[str, Any]]) -> tuple[int, str]:
     signs = {part["positiveness"] for part in parts}
     points = (
         4 * boxed
+        + 4 * any(p["answer_type"] == "main_answer" and p["positiveness"] == "pos" for p in parts)
         + 2 * ("pos" in signs)
         + ({"pos", "neg"} <= signs)
         + 2 * (2 <= len(parts) <= 4)
