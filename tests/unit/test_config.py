@@ -107,3 +107,25 @@ def test_an_unknown_shard_is_refused(tmp_path: Path) -> None:
     _, dataset = load_config(write_dataset(tmp_path, only=["7"]), ROOT)
     with pytest.raises(UserError, match="no shard '7'"):
         dataset.shard_names()
+
+
+@pytest.mark.parametrize(
+    ("site", "words"),
+    [
+        ({"header_aliases": {"BEFUND": "FINDNGS"}}, "did you mean 'FINDINGS'"),
+        ({"deid_tokens": [""]}, "empty token"),
+    ],
+)
+def test_site_mistakes_are_explained(tmp_path: Path, site: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        load_config(write_dataset(tmp_path, site=site), ROOT)
+
+
+def test_a_dataset_file_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("name: x\ntitle: [\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"x\.yaml, line \d+: not valid YAML"):
+        load_config({"dataset": str(path)}, ROOT)
+    path.write_bytes(b"name: \xff\n")
+    with pytest.raises(UserError, match=r"x\.yaml.*not valid YAML"):
+        load_config({"dataset": str(path)}, ROOT)

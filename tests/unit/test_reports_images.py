@@ -133,3 +133,9 @@ def test_a_cine_dicom_is_not_a_film(tmp_path: Path) -> None:
     )
     with pytest.raises(ImageError, match="2 frames"):
         read_image(path)
+
+
+def test_a_folder_named_like_a_film_is_no_film(tmp_path: Path) -> None:
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(ImageError, match="cannot open"):
+        read_image(tmp_path / "folder.png")

@@ -552,3 +552,29 @@ def test_a_damaged_gzip_is_named(mimic: Path) -> None:
     path.write_bytes(bytes(content))
     with pytest.raises(UserError, match=r"split\.csv\.gz: cannot be read"):
         read(mimic_source(mimic))
+
+
+def test_a_table_without_header_is_not_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text("1,Right effusion of Mrs Smith\n2,No edema.\n", encoding="utf-8")
+    with pytest.raises(UserError, match="is its first row a header") as error:
+        read(table_source(path))
+    assert "Smith" not in str(error.value)
+
+
+def test_an_endless_report_and_a_folder_named_like_a_file_stop_nothing(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("No edema. " * 5_000, encoding="utf-8")
+    (tmp_path / "short.txt").write_text("No edema.", encoding="utf-8")
+    prepared = read(TextSource(reports=str(tmp_path)))
+    assert prepared.studies["study_id"].to_list() == ["short"]
+    assert lost(prepared) == {"long": "report_too_long"}
+    (tmp_path / "9.xml").write_text(OPENI, encoding="utf-8")
+    (tmp_path / "folder.xml").mkdir()
+    (tmp_path / "broken.xml").symlink_to("/nonexistent")
+    assert read(OpeniSource(reports=str(tmp_path))).studies["study_id"].to_list() == ["CXR9"]
+
+
+def test_a_file_name_that_is_no_utf8_still_names_a_study(tmp_path: Path) -> None:
+    with open(bytes(tmp_path) + b"/bad\xff.txt", "w", encoding="utf-8") as file:
+        file.write("No edema.")
+    assert read(TextSource(reports=str(tmp_path))).studies["study_id"].to_list() == ["bad\ufffd"]

@@ -102,3 +102,9 @@ def test_an_unexpected_fault_names_its_place_and_never_quotes(
     assert "unexpected ValueError" in told
     assert "test_tables.py:" in told
     assert "Smith" not in told
+
+
+def test_a_damaged_table_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 torn")
+    with pytest.raises(UserError, match=r"a\.parquet: damaged; delete it"):
+        read_table(tmp_path / "a.parquet", SENTENCES)

@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from cxrqba.errors import UserError, nearest
+from cxrqba.schema import SECTION_TYPES
 
 MAX_SOURCE_FILES = 2_000
 """A folder of reports is watched for changes up to this many files."""
@@ -119,6 +120,22 @@ class SiteConfig(Block):
     deid_tokens: list[str] = Field(
         default_factory=lambda: ["___", "XXXX"], description="tokens that replace removed words"
     )
+
+    @field_validator("header_aliases")
+    @classmethod
+    def _known_types(cls, value: dict[str, str]) -> dict[str, str]:
+        for header, kind in value.items():
+            if kind.upper() not in SECTION_TYPES:
+                hint = nearest(kind.upper(), SECTION_TYPES)
+                raise ValueError(f"'{header}' has no section type '{kind}'{hint}")
+        return {header: kind.upper() for header, kind in value.items()}
+
+    @field_validator("deid_tokens")
+    @classmethod
+    def _not_empty(cls, value: list[str]) -> list[str]:
+        if any(not token.strip() for token in value):
+            raise ValueError("an empty token would stand everywhere")
+        return value
 
 
 class SegmentationConfig(Block):
@@ -327,7 +344,13 @@ def load_config(raw: dict[str, Any], root: Path) -> tuple[RunConfig, DatasetConf
     """
     run = _validate(RunConfig, raw, "config/config.yaml")
     path = _dataset_path(run.dataset, root)
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not UTF-8 text"
+        raise UserError(f"{path}{where}: not valid YAML ({problem})") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected a mapping of keys, found {type(content).__name__}")
     source = content.setdefault("source", {})

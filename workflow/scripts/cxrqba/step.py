@@ -76,6 +76,10 @@ def run(main: Callable[[], Any]) -> None:
     except UserError as error:
         log.error("error: %s", error)
         sys.exit(1)
+    except OSError as error:
+        place = error.filename or "a file"
+        log.error("error: %s: %s; free space or choose another place", place, error.strerror)
+        sys.exit(1)
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         places = [f"{Path(f.filename).name}:{f.lineno} in {f.name}" for f in frames[-8:]]

@@ -38,7 +38,10 @@ def write_table(table: pl.DataFrame, path: str | Path, schema: pl.Schema) -> Non
 
 def read_table(path: str | Path, schema: pl.Schema) -> pl.DataFrame:
     """Read one table and check its columns against ``schema``."""
-    table = pl.read_parquet(path)
+    try:
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError):
+        raise UserError(f"{path}: damaged; delete it and run again") from None
     if table.schema != schema:
         missing = [c for c in schema if c not in table.columns]
         raise UserError(

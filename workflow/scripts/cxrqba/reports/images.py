@@ -39,9 +39,9 @@ def read_image(path: str | Path) -> NDArray[np.float32]:
     try:
         if path.stat().st_size == 0:
             raise ImageError("the file is empty")
+        is_dicom = _has_dicom_preamble(path) or path.suffix.lower() in DICOM_ENDINGS
     except OSError as error:
         raise ImageError(f"cannot open the file: {error.strerror}") from None
-    is_dicom = path.suffix.lower() in DICOM_ENDINGS or _has_dicom_preamble(path)
     pixels = _read_dicom(path) if is_dicom else _read_picture(path)
     return _normalise(pixels)
 

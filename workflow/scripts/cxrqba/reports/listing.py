@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from pathlib import Path
 import polars as pl
 
 from cxrqba.errors import UserError, nearest
+
+COLUMN_NAME = re.compile(r"[A-Za-z_][\w.-]{0,40}")
+"""What a column may be called in a message: one word, so no sentence of a report."""
 
 FRONTAL = ("AP", "PA", "FRONTAL")
 LATERAL = ("LATERAL", "LL", "LAT", "XTABLE LATERAL", "RL", "L", "R")
@@ -121,10 +125,11 @@ def require_columns(present: list[str], wanted: list[str], where: str) -> None:
     """One line naming the first missing column and the nearest present one."""
     for column in wanted:
         if column not in present:
-            raise UserError(
-                f"{where}: no column '{column}'{nearest(column, present)}; it has: "
-                f"{', '.join(present[:20])}"
-            )
+            names = [c for c in present if COLUMN_NAME.fullmatch(c)]
+            if len(names) < len(present):  # never quote what may be a row of data
+                names = []
+            has = f"it has: {', '.join(names[:20])}" if names else "is its first row a header?"
+            raise UserError(f"{where}: no column '{column}'{nearest(column, names)}; {has}")
 
 
 def text_or_none(row: Mapping[str, object], column: str | None) -> str | None:

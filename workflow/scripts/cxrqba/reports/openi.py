@@ -62,7 +62,7 @@ def report_text(root: ET.Element) -> str:
 def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
     """(name, content) of every XML file, sorted by name."""
     if path.is_dir():
-        files = sorted(f for f in path.rglob("*.xml") if _is_document(f.name))
+        files = sorted(f for f in path.rglob("*.xml") if _is_document(f.name) and f.is_file())
         if not files:
             raise UserError(f"{path}: no .xml file in it; give Open-i's ecgen-radiology folder")
         yield from ((f.name, f.read_bytes()) for f in files)

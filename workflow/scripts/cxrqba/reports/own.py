@@ -167,12 +167,17 @@ def read_text_source(source: TextSource) -> tuple[Iterator[StudyEntry], Iterator
 def _text_studies(files: list[Path], encoding: str) -> Iterator[StudyEntry]:
     for path in files:
         yield StudyEntry(
-            study_id=path.stem,
+            study_id=_readable(path.stem),
             patient_id=None,
-            origin=str(path),
-            report_path=str(path),
+            origin=_readable(str(path)),
+            report_path=_readable(str(path)),
             load=_from_file(path, encoding),
         )
+
+
+def _readable(name: str) -> str:
+    """A file name as text: bytes that are no UTF-8 become replacement characters."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _from_file(path: Path, encoding: str) -> Callable[[], str]:

@@ -32,6 +32,9 @@ from cxrqba.reports.listing import ImageEntry, StudyEntry
 from cxrqba.schema import IMAGES, STUDIES
 from cxrqba.tables import frame
 
+MAX_REPORT = 30_000
+"""Characters; the longest reports of MIMIC-CXR have some 6,000."""
+
 STAGE = "prepare_studies"
 SUBJECT = re.compile(r"p1\d{7}")
 Shards = SubjectPrefixShards | HashShards
@@ -62,7 +65,9 @@ def shard_of(patient_id: str | None, study_id: str, shards: Shards) -> str:
     Raises :class:`UserError` where shards go by subject prefix and the id is no MIMIC id.
     """
     if isinstance(shards, HashShards):
-        digest = hashlib.sha256((patient_id or study_id).encode()).digest()
+        digest = hashlib.sha256(
+            (patient_id or study_id).encode("utf-8", "surrogateescape")
+        ).digest()
         width = len(str(shards.count - 1))
         return f"{int.from_bytes(digest[:8], 'big') % shards.count:0{width}d}"
     if not patient_id or not SUBJECT.fullmatch(patient_id):
@@ -250,8 +255,15 @@ def _read_report(entry: StudyEntry) -> tuple[str | None, str | None, str]:
             "report_unreadable",
             f"{entry.report_path}: {error.strerror or 'cannot be read'}",
         )
+    except ValueError:
+        return None, "report_unreadable", "its path is no path of a file; correct the study list"
     if not text.strip():
         return None, "empty_report", f"{entry.report_path}: no text in it"
     if "\0" in text:
         return None, "undecodable", f"{entry.report_path}: holds zero bytes; is it a text file?"
+    if len(text) > MAX_REPORT:
+        detail = (
+            f"{entry.report_path}: {len(text):,} characters; a report has at most {MAX_REPORT:,}"
+        )
+        return None, "report_too_long", detail
     return text, None, ""
