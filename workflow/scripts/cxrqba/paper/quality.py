@@ -1,7 +1,7 @@
 """Figure 4: results of the quality assessment (paper Sec. 3.3, 4.2).
 
-(a) shares of the grades, over all QA pairs, by question type, and of single answer parts by their
-type; (b) for each grade, which aspect of Tab. 11 or criterion of Tab. 12 limited the rating. As in
+(a) shares of the grades over all QA pairs by question type, (b) of single answer parts by their
+type; (c) for each grade, which aspect of Tab. 11 or criterion of Tab. 12 limited the rating. As in
 the paper, grades are those before lateral images are taken out; the share that remains in the two
 subsets after that is printed beside the bars.
 """
@@ -113,10 +113,10 @@ def quality_figure(data: pl.DataFrame, kept: pl.DataFrame, dataset: str) -> Figu
     _bars(pairs, data, rows, kept)
     pairs.set_title("(a) Grades by question type", x=-1.09)
     parts_height = ROW * len(ANSWER_TYPE_NAMES)
-    parts = axes(0.735, 0.19, HEAD, parts_height)
+    parts = axes(0.735, 0.165, HEAD, parts_height)
     names = [("answer_type", t, n, False) for t, n in ANSWER_TYPE_NAMES.items()]
     _bars(parts, data, names, None)
-    parts.set_title("(a) Grades of single answer parts", x=-0.74)
+    parts.set_title("(b) Grades of single answer parts", x=-0.74)
     tall = CAUSE_ROW * causes["aspect"].n_unique()
     if causes.height:
         _cause_matrix(axes(0.735, 0.255, HEAD + parts_height + GAP, tall), causes)
@@ -314,7 +314,7 @@ def _cause_matrix(axes: Axes, causes: pl.DataFrame) -> None:
     axes.grid(which="minor", color="white", linewidth=1)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)
-    axes.set_title("(b) What limited the grade (% of its QA pairs)", x=-0.55)
+    axes.set_title("(c) What limited the grade (% of its QA pairs)", x=-0.55)
     border = sum(a in EXTRACTION_QUALITY for a in aspects)
     if 0 < border < len(aspects):
         axes.axhline(border - 0.5, color=style.INK, linewidth=0.8)
