@@ -15,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from PIL import Image
 
 from cxrqba import launch
 
@@ -287,8 +288,11 @@ def test_films_without_reports_end_with_their_boxes(fresh: Path) -> None:
     films = fresh / "films" / "images"
     films.mkdir(parents=True)
     (films.parent / "index.csv").write_text("image_id\nA1\nA2\nA3\n", encoding="utf-8")
-    for name in ("A1", "A2"):
-        (films / f"{name}.png").write_bytes(b"no image")
+    Image.new("L", (64, 64), 90).save(films / "A1.png")  # blank: no chest in it
+    (films / "A2.png").write_bytes(b"no image")  # A3 is missing
+    mask = films.parent / "masks" / "left_lung" / "A1.png"
+    mask.parent.mkdir(parents=True)
+    Image.new("1", (64, 64), 1).save(mask)
     result = snakemake(
         fresh, "--cores", "all", "--config", "dataset=jsrt", f"images={films.parent}"
     )
@@ -296,4 +300,5 @@ def test_films_without_reports_end_with_their_boxes(fresh: Path) -> None:
     accounting = pl.read_parquet(fresh / "results/jsrt/account_studies/accounting.parquet")
     counts = {(w, r): n for _, w, r, n in accounting.iter_rows()}
     assert counts[("studies in", None)] == counts[("studies out", None)] == 3
-    assert counts[("images", "unreadable")] == 3
+    assert counts[("images", "unreadable")] == 2
+    assert counts[("images", "no_localization")] == 1
