@@ -116,3 +116,8 @@ def test_readme_is_short_and_names_the_two_commands() -> None:
     assert len(text.splitlines()) <= 150
     assert "make demo" in text
     assert "make test" in text
+
+
+def test_no_figure_of_the_docs_is_left_blank() -> None:
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"@[A-Z_]+@|TBD|TODO", path.read_text(encoding="utf-8")), path
