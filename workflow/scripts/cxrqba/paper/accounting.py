@@ -12,7 +12,6 @@ from cxrqba.paper.tables import Block, Table, count, no_data
 from cxrqba.schema import ACCOUNTING
 
 STAGES = (
-    "studies",
     "draw_phantoms",
     "prepare_studies",
     "segment_anatomy",

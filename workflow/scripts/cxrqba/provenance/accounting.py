@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from cxrqba.errors import UserError
+from cxrqba.paper.accounting import STAGES
 from cxrqba.paper.scan import explode_parts, scan, slices
 from cxrqba.schema import (
     ACCOUNTING,
@@ -30,20 +31,7 @@ from cxrqba.schema import (
 )
 
 PREPARE = "prepare_studies"
-FLOW = (
-    PREPARE,
-    "segment_anatomy",
-    "extract_sentences",
-    "extract_observations",
-    "extract_indication",
-    "build_graphs",
-    "generate_qa",
-    "judge_qa",
-    "rate_qa",
-)
-"""Stages in the order of the flow; a study lost twice counts where it was lost first."""
-
-BEFORE_GRAPHS = FLOW[: FLOW.index("build_graphs") + 1]
+BEFORE_GRAPHS = STAGES[: STAGES.index("build_graphs") + 1]
 """A study lost at one of these has no graph; one lost later has."""
 
 _LOST = {"study": "studies lost", "image": "images left out", "item": "items left out"}
@@ -94,14 +82,14 @@ def account(tables: Tables) -> pl.DataFrame:
     _images(rows, tables.image_status)
     _passes(rows, tables.statuses)
     _graphs(rows, tables)
-    rows.add(FLOW[-1] if tables.graphs else PREPARE, "studies out", None, out)
+    rows.add(STAGES[-1] if tables.graphs else PREPARE, "studies out", None, out)
     _questions(rows, tables)
     return rows.table()
 
 
 def _first_losses(ledger: pl.DataFrame) -> dict[str, tuple[str, str]]:
     """Study id -> (stage, reason) where it was lost first, after reading."""
-    order = {stage: i for i, stage in enumerate(FLOW)}
+    order = {stage: i for i, stage in enumerate(STAGES)}
     rows = ledger.filter(pl.col("scope") == "study", pl.col("stage") != PREPARE)
     lost: dict[str, tuple[str, str]] = {}
     for study_id, stage, reason in sorted(
@@ -231,4 +219,4 @@ def _sum(total: dict[str | None, int], counts: Iterable[tuple[str | None, int]])
 
 
 def _position(stage: str) -> tuple[int, str]:
-    return (FLOW.index(stage) if stage in FLOW else len(FLOW), stage)
+    return (STAGES.index(stage) if stage in STAGES else len(STAGES), stage)

@@ -30,7 +30,7 @@ Property = Literal["localizable", "located", "gradable", "graded"]
 Role = Literal["main_answer", "details", "related_information"]
 About = Literal["finding", "device", "any"]
 
-_CLASSES = (
+CLASSES = (
     "finding_pos",
     "finding_neg",
     "finding_unclear",
@@ -42,15 +42,15 @@ _CLASSES = (
 )
 SUBSETS: dict[str, tuple[str, ...]] = {
     "indication": ("indication_answer", "associated"),
-    "abnormal": _CLASSES,
+    "abnormal": CLASSES,
     "region_abnormal": (
-        *_CLASSES,
+        *CLASSES,
         "parent_region_pos",
         "opposite_side_pos",
         "parent_region_device",
     ),
     "finding": (
-        *_CLASSES,
+        *CLASSES,
         "parent_findings",
         "same_subcategory",
         "correlated",

@@ -9,6 +9,7 @@ from functools import cached_property
 from cxrqba.graph.model import Localization, Observation
 from cxrqba.qa.context import QaContext
 from cxrqba.qa.evidence import Evidence, Item, Status, asserted
+from cxrqba.qa.templates import CLASSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +96,7 @@ def basis(items: Sequence[Item]) -> dict[str, list[Observation]]:
 
 def classes(items: Sequence[Item]) -> dict[str, list[Observation]]:
     """Items by the classes that all strategies share."""
-    subsets: dict[str, list[Observation]] = {
-        name: []
-        for name in (
-            "finding_pos",
-            "finding_neg",
-            "finding_unclear",
-            "finding_unresolved",
-            "device_pos",
-            "device_neg",
-            "acquisition",
-            "notes",
-        )
-    }
+    subsets: dict[str, list[Observation]] = {name: [] for name in CLASSES}
     for item in items:
         if item.overridden:
             continue
