@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cxrqba import step
-from cxrqba.config import LlmConfig, SiteConfig
+from cxrqba.config import PassConfig
 from cxrqba.extract.indication import extract_shard
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import INDICATIONS, LEDGER, PASS_STATUS, SENTENCES, STUDIES
@@ -15,9 +15,7 @@ def main() -> None:
         __doc__,
         files=("studies", "sentences", "reference", "indications", "status", "ledger"),
     )
-    settings = dict(args.settings)
-    site = SiteConfig.model_validate(settings.pop("site", {}))
-    LlmConfig.model_validate(settings)
+    site = PassConfig.model_validate(args.settings).site
     indications, status, ledger = extract_shard(
         read_table(args.studies, STUDIES),
         read_table(args.sentences, SENTENCES),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cxrqba import step
-from cxrqba.config import LlmConfig, SiteConfig
+from cxrqba.config import PassConfig
 from cxrqba.extract.observations import extract_shard
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import LEDGER, PASS_STATUS, RAW_OBSERVATIONS, SENTENCES, STUDIES
@@ -15,9 +15,7 @@ def main() -> None:
         __doc__,
         files=("studies", "sentences", "reference", "observations", "status", "ledger"),
     )
-    settings = dict(args.settings)
-    SiteConfig.model_validate(settings.pop("site", {}))
-    LlmConfig.model_validate(settings)
+    PassConfig.model_validate(args.settings)
     observations, status, ledger = extract_shard(
         read_table(args.studies, STUDIES),
         read_table(args.sentences, SENTENCES),

@@ -153,6 +153,12 @@ class LlmConfig(Block):
     backend: Literal["rules"] = Field("rules", description="rules: deterministic, reference-driven")
 
 
+class PassConfig(LlmConfig):
+    """What an extraction pass is given: its backend and what is particular to the site."""
+
+    site: SiteConfig = SiteConfig()
+
+
 class EmbeddingConfig(Block):
     """How free values are mapped to the reference tables."""
 
