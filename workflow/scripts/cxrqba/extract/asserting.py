@@ -1,0 +1,176 @@
+"""Drafts of the findings that a clause names, with what it reads into them as their children."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cxrqba.extract.devices import device_part, part_draft
+from cxrqba.extract.drafts import DENYING, Clause, Draft
+from cxrqba.extract.lexicon import Named, Reading
+from cxrqba.extract.matcher import Match
+from cxrqba.extract.scope import Claim, claim
+from cxrqba.extract.wording import change_words, name_of, sentence_case, summary_of
+from cxrqba.extract.zones import (
+    BEFORE_CLAUSE,
+    Zone,
+    heads_of,
+    is_placed,
+    places,
+    predicate_changes,
+    side_text,
+    surface,
+    told_changes,
+    values,
+    zones,
+)
+
+_GONE = ("resolved", "removed", "no new")
+_RAISING = ("positive", "likely", "possible")
+"""Levels of a finding that another finding can explain."""
+
+
+def finding_drafts(
+    clause: Clause, findings: Sequence[Match], context: Draft | None, absences: Sequence[str]
+) -> list[Draft]:
+    """Observations of the findings a clause names.
+
+    ``context`` is the observation that a clause with "which" speaks of; ``absences`` are negative
+    words that turn another negative around.
+    """
+    reading = clause.reading
+    made = [(f, claim(reading, clause.range, f, absences)) for f in findings]
+    claims = [(finding, told) for finding, told in made if told is not None]
+    kept = [f for f, _ in claims]
+    links = [c.link for _, c in claims]
+    areas = zones(reading, clause.range, kept, links)
+    shared = predicate_changes(reading, clause.range, kept) if kept else []
+    heads = heads_of(reading, kept, links)
+    drafts: list[Draft] = []
+    all_drafts: list[Draft] = []
+    parents: dict[int, Draft] = {}
+    for (finding, told), zone, head in zip(claims, areas, heads, strict=True):
+        draft = _draft(clause, finding, told, zone, shared, alone=len(kept) == 1)
+        all_drafts.append(draft)
+        previous = None
+        if head == BEFORE_CLAUSE:
+            previous = context
+            if previous is not None and not is_placed(reading, zone):
+                draft.regions = list(previous.regions)
+                draft.side_text = f"{draft.side_text} {previous.side_text}".strip()
+        elif head is not None:
+            previous = all_drafts[head]
+        while previous is not None and previous.child_type:  # a reading of a reading
+            previous = parents.get(id(previous))
+        if previous is not None and _explains(draft, previous):
+            draft.child_type = "associated with"
+            parents[id(draft)] = previous
+            previous.children.append(draft)
+        else:
+            drafts.append(draft)
+    return drafts
+
+
+def attach(clause: Clause, earlier: Sequence[Draft]) -> None:
+    """ "Its tip is in the SVC", "CT is recommended": what belongs to an observation before."""
+    reading = clause.reading
+    advice = [
+        c for c in clause.within((*reading.before, *reading.after)) if c.value == "recommendation"
+    ]
+    if advice and earlier and earlier[-1].sent_ids == [clause.sent_id]:
+        earlier[-1].children.append(_advice_draft(clause, advice))
+        return
+    devices = [d for d in earlier if d.is_device and d.level == "positive"]
+    parts = clause.within(reading.parts)
+    if devices and parts:
+        devices[-1].children.append(part_draft(clause, devices[-1], parts[0], clause.last))
+
+
+def _explains(draft: Draft, previous: Draft) -> bool:
+    return (
+        previous.level in _RAISING and draft.level != "recommendation" and draft.key != previous.key
+    )
+
+
+def _draft(
+    clause: Clause, finding: Match, made: Claim, zone: Zone, shared: list[Match], alone: bool
+) -> Draft:
+    reading = clause.reading
+    named: Named = finding.value
+    device = named.finding.is_device
+    part = device_part(reading, finding, zone) if device and made.level == "positive" else None
+    own = zone if part is None else Zone((zone.own[0], part.first), zone.shared)
+    changes = _changes(reading, own, shared, made)
+    name = name_of(reading, finding, own, made, [m for _, m in changes])
+    summary = summary_of(name, clause.text(), alone and not changes and part is None)
+    comparing = change_words(reading, [m for _, m in changes])
+    comparing -= set(range(finding.first, finding.last))
+    located = places(reading, finding, own)
+    evidence = [(finding.first, finding.last), *((c.first, c.last) for c in made.cues)]
+    evidence += [(p.first, p.last) for p in located]
+    draft = Draft(
+        key=(named.finding.name,),
+        entities=[_entity(reading, finding)],
+        level=made.level,
+        name=name,
+        summary=summary,
+        regions=located,
+        modifiers=[
+            (m.value.kind, surface(reading, m.first, m.last))
+            for _, m in values(reading.modifiers, Zone(own.own), finding)
+            if not comparing & set(range(m.first, m.last))
+        ],
+        side_text=side_text(reading, own),
+        changes=[surface(reading, m.first, m.last) for _, m in changes],
+        change_sentence=clause.change_sentence(changes),
+        sent_ids=[clause.sent_id],
+        spans=clause.spans(evidence),
+        origin="rules:composition" if named.composed else "rules:finding",
+        is_device=device,
+    )
+    if part is not None:
+        draft.children.append(part_draft(clause, draft, part, zone.own[1]))
+    return draft
+
+
+def _entity(reading: Reading, finding: Match) -> str:
+    """The finding as written; where words interrupt it, as the reference writes it."""
+    named: Named = finding.value
+    if named.composed:
+        return named.finding.name
+    if finding.skipped:
+        return finding.phrase
+    return surface(reading, finding.first, finding.last)
+
+
+def _changes(
+    reading: Reading, zone: Zone, shared: list[Match], made: Claim
+) -> list[tuple[Any, Match]]:
+    """Changes of a finding; "new" under a negation is the value "no new"."""
+    found = values(told_changes(reading), Zone(zone.own), None)
+    known = {v.name for v, _ in found}
+    found += [(m.value, m) for m in shared if m.value.name not in known]
+    if made.level in DENYING:
+        found = [(v, m) for v, m in found if v.name in _GONE]
+    return found
+
+
+def _advice_draft(clause: Clause, advice: list[Match]) -> Draft:
+    """ "..., for which CT is recommended": advice that belongs to the observation before."""
+    text = sentence_case(clause.text())
+    return Draft(
+        key=(),
+        entities=[],
+        level="recommendation",
+        name=text,
+        summary=text + ".",
+        regions=[],
+        modifiers=[],
+        side_text="",
+        changes=[],
+        change_sentence=None,
+        sent_ids=[clause.sent_id],
+        spans=clause.spans([(m.first, m.last) for m in advice]),
+        origin="rules:recommendation",
+        child_type="recommendation",
+    )

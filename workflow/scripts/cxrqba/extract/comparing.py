@@ -1,0 +1,58 @@
+"""Clauses that only compare with an earlier study, and changes told of the finding before them."""
+
+from __future__ import annotations
+
+from cxrqba.extract.drafts import DENYING, Clause, Draft
+from cxrqba.extract.wording import sentence_case
+from cxrqba.extract.zones import Zone, places, side_text, surface, told_changes
+
+
+def comparison_drafts(clause: Clause, has_findings: bool) -> list[Draft]:
+    """ "Heart size is stable", "no interval change": compared, nothing asserted.
+
+    ``has_findings`` tells whether the sentence named findings before the clause.
+    """
+    reading = clause.reading
+    changes = clause.within(told_changes(reading))
+    pseudo = [
+        m
+        for m in clause.within(reading.before)
+        if not m.value and reading.norm(m.last - 1) in ("change", "increase", "decrease")
+    ]
+    if not changes and not pseudo:
+        return []
+    if clause.within(reading.non_assertions):
+        return []
+    structures = clause.within(reading.structures)
+    if has_findings and not structures:
+        return []  # the change of a finding named before
+    told = [*changes, *pseudo]
+    text = sentence_case(clause.text())
+    return [
+        Draft(
+            key=(),
+            entities=[],
+            level="comparison_only",
+            name=text,
+            summary=text + ".",
+            regions=places(reading, None, Zone(clause.range)),
+            modifiers=[],
+            side_text=side_text(reading, Zone(clause.range)),
+            changes=list(dict.fromkeys(surface(reading, m.first, m.last) for m in told)),
+            change_sentence=text + ".",
+            sent_ids=[clause.sent_id],
+            spans=clause.spans([(m.first, m.last) for m in (*told, *structures)]),
+            origin="rules:comparison",
+        )
+    ]
+
+
+def change_of_relative(clause: Clause, before: Clause, target: Draft) -> None:
+    """ "..., which has decreased": the change belongs to the finding before."""
+    reading = clause.reading
+    changes = clause.within(reading.changes)
+    if not changes or target.changes or target.level in DENYING:
+        return
+    target.changes = list(dict.fromkeys(surface(reading, m.first, m.last) for m in changes))
+    told = surface(reading, before.first, clause.last).strip(" ,;:.")
+    target.change_sentence = sentence_case(told) + "."

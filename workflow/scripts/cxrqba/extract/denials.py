@@ -1,0 +1,90 @@
+"""Drafts of statements that something is normal (see :mod:`cxrqba.extract.normality`)."""
+
+from __future__ import annotations
+
+from cxrqba.extract.drafts import Clause, Draft
+from cxrqba.extract.lexicon import Reading
+from cxrqba.extract.matcher import Match
+from cxrqba.extract.normality import NormalStatement, normal_statements
+from cxrqba.extract.wording import change_words, has_verb, item_text, sentence_case
+from cxrqba.extract.words import word_set
+from cxrqba.extract.zones import Place, Zone, places, side_text, surface
+
+_NEW = "new"
+_ADJECTIVES = word_set("hilar mediastinal cardiac cardiomediastinal pleural osseous bony aortic")
+_NOUNS = word_set("contour silhouette structure size shadow space surface border")
+_OWN_WORDS = word_set("left right bilateral both visualized imaged remaining central")
+
+
+def normal_drafts(clause: Clause, carried: list[Match], others: bool) -> list[Draft]:
+    """Observations of the clause's statements of normality.
+
+    ``carried`` are the structures of the clause before; ``others`` tells whether the clause names
+    findings as well.
+    """
+    statements = normal_statements(clause.reading, clause.range, carried)
+    alone = not others and len({s.structure for s in statements}) == 1
+    return [_draft(clause, statement, alone) for statement in statements]
+
+
+def _draft(clause: Clause, statement: NormalStatement, alone: bool) -> Draft:
+    reading, structure, predicate = clause.reading, statement.structure, statement.predicate
+    names = list(dict.fromkeys(n for s in statement.meant for n in s.negates))
+    first = _phrase_start(reading, clause.first, structure)
+    area = Zone((first, structure.last))
+    changes = [(m.value, m) for m in clause.within(reading.changes) if m.value.name != _NEW]
+    located = places(reading, None, area)
+    if len(located) != 1:
+        region = statement.meant[0].region
+        located = [Place(region, region, (), structure.first, structure.last)]
+    name = _name(reading, statement, first)
+    if alone and (has_verb(reading, *clause.range) or predicate.last <= structure.first):
+        text = item_text(reading, *clause.range, change_words(reading, [m for _, m in changes]))
+        name = sentence_case(text)
+    return Draft(
+        key=tuple(names),
+        entities=names,
+        level="negative",
+        name=name,
+        summary=name + ".",
+        regions=located,
+        modifiers=[],
+        side_text=side_text(reading, area),
+        changes=[surface(reading, m.first, m.last) for _, m in changes],
+        change_sentence=clause.change_sentence(changes),
+        sent_ids=[clause.sent_id],
+        spans=clause.spans([(structure.first, structure.last), (predicate.first, predicate.last)]),
+        origin="rules:normality",
+        is_rest=statement.is_rest,
+    )
+
+
+def _phrase_start(reading: Reading, start: int, structure: Match) -> int:
+    """Where the structure's own phrase begins: a side or "visualized" in front belongs to it."""
+    first = structure.first
+    while first > start and reading.norm(first - 1) in _OWN_WORDS:
+        first -= 1
+    return first
+
+
+def _name(reading: Reading, statement: NormalStatement, first: int) -> str:
+    structure = surface(reading, first, statement.structure.last)
+    predicate = surface(reading, statement.predicate.first, statement.predicate.last)
+    if statement.predicate.last <= statement.structure.first:
+        return sentence_case(f"{predicate.lower()} {structure}")
+    if reading.norm(statement.structure.last - 1) in _ADJECTIVES:
+        between = reading.words[statement.structure.last : statement.predicate.first]
+        noun = next((w.text for w in between if w.norm in _NOUNS), "contours")
+        structure = f"{structure} {noun}"
+        last = noun.lower()
+    else:
+        last = reading.words[statement.structure.last - 1].text.lower()
+    verb = "are " if _is_plural(last) else "is "
+    if predicate.lower().startswith(("demonstrate", "appear")):
+        verb = ""
+    rest = "otherwise " if statement.is_rest else ""
+    return sentence_case(f"{structure} {verb}{rest}{predicate}")
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith(("s", "hila", "apices")) and not word.endswith(("ss", "us", "is"))
