@@ -33,7 +33,9 @@ ADVERBS = word_set(
     "small large trace overall relatively diffuse diffusely focal some multilevel patchy size "
     "present seen noted identified visualized early"
 )
-FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS
+LEVELS = frozenset(("t", "l", *map(str, range(1, 13))))
+"""Words of "T7", as in "collapse of the T7 vertebral body"."""
+FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS | LEVELS
 
 FINITE = COPULAS - {"be", "been"} | word_set(
     "show demonstrate reveal persist project terminate seem overlie extend cannot may might could "
@@ -46,6 +48,13 @@ ALTERNATIVES = frozenset(("or", "nor", "versus", "vs", "and/or"))
 
 JOINED = ("and",)
 """Skipped words of a match whose structure stands before or behind an "and"."""
+
+DIRECTION_ENDS = (
+    PREPOSITIONS
+    | COPULAS
+    | word_set("and or but with since by due secondary which than compared from as because that")
+)
+"""What can follow "to the left" where that is a direction and not the side of what comes."""
 
 _LISTED = ("and", "or", ",")
 
@@ -143,7 +152,7 @@ class Lexicon:
             modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
             terminators=self._terminators.find(sentence),
             parts=self._parts.find(sentence),
-            fixed=self._fixed.find(sentence),
+            fixed=[m for m in self._fixed.find(sentence) if _is_whole(sentence, m)],
         )
 
     def _composed_lists(self, sentence: list[Word], found: list[Match]) -> list[Match]:
@@ -208,6 +217,14 @@ def _value_phrases(values: Iterable[Value]) -> Iterator[tuple[str, Value]]:
     for value in values:
         for phrase in (value.name, *value.synonyms):
             yield phrase, value
+
+
+def _is_whole(sentence: list[Word], match: Match) -> bool:
+    """Whether a direction ends there: "due to left lung collapse" has no "to left"."""
+    if match.phrase.split()[-1] not in SIDES or match.last >= len(sentence):
+        return True
+    following = sentence[match.last].norm
+    return not following[:1].isalpha() or following in DIRECTION_ENDS
 
 
 def _inside(match: Match, others: list[Match]) -> bool:

@@ -51,7 +51,8 @@ def _absorb(into: Draft, other: Draft, section_types: Mapping[str, str]) -> None
     into.spans = list(dict.fromkeys([*into.spans, *other.spans]))
     texts = {p.text.lower() for p in into.regions}
     into.regions += [p for p in other.regions if p.text.lower() not in texts]
-    into.modifiers = list(dict.fromkeys([*into.modifiers, *other.modifiers]))
+    told = {(kind, value.lower()) for kind, value in into.modifiers}
+    into.modifiers += [m for m in other.modifiers if (m[0], m[1].lower()) not in told]
     into.changes = list(dict.fromkeys([*into.changes, *other.changes]))
     into.change_sentence = into.change_sentence or other.change_sentence
     into.entities = list(dict.fromkeys([*into.entities, *other.entities]))

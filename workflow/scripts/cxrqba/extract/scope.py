@@ -23,9 +23,12 @@ PARTICIPLES = word_set("seen identified noted present evident demonstrated visua
 LINKS = word_set(
     "represent representing reflect reflecting due secondary related suggestive suggesting suggest "
     "consistent compatible keeping suspicious concerning worrisome indicative indicating favor "
-    "favored favoring"
+    "favored favoring because owing attributable resulting caused"
 )
 """Words of the cues that tie a cause or reading to the finding before them."""
+CAUSES = word_set("due secondary related because owing attributable resulting caused result")
+"""Words of the cues that name a cause: it is there even if what it would cause is denied."""
+RECALLING = word_set("history hx h")
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 _SHORT_TITLE = 5
 
@@ -69,8 +72,11 @@ def _segments(reading: Reading) -> list[tuple[int, int]]:
     start = 0
     for i, word in enumerate(reading.words):
         title = word.norm == ":" and i - start > _SHORT_TITLE
-        if word.norm in (";", ".", "?", "!") or title:
+        if word.norm in (";", ".", "!") or title:
             cuts.append((i, i + 1))
+            start = i + 1
+        elif word.norm == "?" and i and reading.words[i - 1].end == word.start:
+            cuts.append((i + 1, i + 1))  # "effusion?" is a question; "?effusion" opens one
             start = i + 1
     segments, start = [], 0
     for first, last in sorted(cuts):
@@ -220,8 +226,11 @@ def _normal(phrase: str) -> str:
 
 
 def _is_asked(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether the finding is asked for, conditional or past; an operation of the past is there."""
+    done = finding.value.finding.polarity == "postsurgical"
     return any(
         clause[0] <= m.first
+        and not (done and RECALLING & {reading.norm(i) for i in range(m.first, m.last)})
         and m.last <= finding.first
         # a list of asked items goes on over commas; a verb ends it, unless in a condition
         and (
@@ -240,6 +249,8 @@ def _reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, in
         norm = reading.norm(i)
         if norm in FINITE or norm in PARTICIPLES:
             done = True
+        if norm in CAUSES and cue.value in NEGATIVE:
+            return False
         if norm not in SEPARATORS:
             continue
         listed = any(reading.norm(k) in ("or", "nor") for k in range(i, clause[1]))
@@ -312,9 +323,21 @@ def _link(reading: Reading, clause: tuple[int, int], finding: Match) -> Match | 
         norms = {reading.norm(i) for i in range(cue.first, cue.last)}
         aside = cue.value in ("likely", "possible") and reading.norm(cue.first - 1) == ","
         if norms & LINKS or aside:
-            return cue if not _parted(reading, cue.last, finding.first) else None
+            return cue if not _parted(reading, cue.last, finding.first, clause[1]) else None
     return None
 
 
-def _parted(reading: Reading, first: int, last: int) -> bool:
-    return any(reading.norm(i) in (",", "and", "with", "without") for i in range(first, last))
+def _parted(reading: Reading, first: int, last: int, end: int) -> bool:
+    """Whether the finding at ``last`` is no item of the list of readings that begins at ``first``.
+
+    "Likely A, B or C" lists three; "likely A with B", "likely A and a small B" read only A.
+    """
+    if any(reading.norm(i) in ("with", "without") for i in range(first, last)):
+        return True
+    joints = [i for i in range(first, last) if reading.norm(i) in (",", "and")]
+    if not joints:
+        return False
+    if any(_starts_anew(reading, i + 1) or reading.norm(i + 1) in ARTICLES for i in joints):
+        return True
+    listed = any(reading.norm(i) in ALTERNATIVES for i in range(first, end))
+    return not listed and any(reading.norm(i) == "," for i in joints)

@@ -17,11 +17,11 @@ from cxrqba.extract.zones import Zone, surface
 
 _OPENERS = word_set(
     ", and or nor with but there is are was were has have been also again : ; now which this these "
-    "that / noted seen however without no ) [ to versus vs of for"
+    "that / noted seen however without no ) [ to versus vs of for such as"
 )
 _CLOSERS = word_set(
     ", and or nor with is are was were has have been in of : ; the a an which ( / remain appear "
-    "to since from no without on at by not as . may could might be versus vs for"
+    "to since from no without on at by not as . may could might be versus vs for such"
 )
 _LOOSE_ENDS = word_set(", and or but for with which that ; .")
 _BEFORE_CHANGE = word_set(
@@ -29,11 +29,12 @@ _BEFORE_CHANGE = word_set(
     "markedly moderately grossly essentially overall relatively somewhat now again interval the "
     "an a slight mild moderate marked significant minimal not otherwise probably"
 )
-_SINCE = word_set("since from compared relative")
+_SINCE = word_set("since from compared relative than")
 _PRIOR = word_set("prior previous last earlier preceding recent comparison")
 _STUDY = word_set("study exam examination radiograph film image chest x ray xray ct date")
 _AFTER_CHANGE = re.compile(r"in (?:overall )?(?:size|extent|appearance|severity|position|interval)")
 _REMOVED = re.compile(r"_+$|xx+$|\d")
+_ENDS = word_set(", . ; ) and or with but on of from at dated")
 _POSED = ("position", "configuration", "location", "alignment")
 _NOMINAL = frozenset(("in", "of"))
 _ABSENT = {"negative": "No", "unlikely": "No definite"}
@@ -85,8 +86,11 @@ def prior_words(reading: Reading) -> set[int]:
             k += 1
         if k >= n or reading.norm(k) not in _PRIOR:
             continue
+        prior = k
         while k < n and (reading.norm(k) in _PRIOR or reading.norm(k) in _STUDY):
             k += 1
+        if k == prior + 1 and k < n and reading.norm(k) not in _ENDS:
+            continue  # "clips from prior surgery" compares nothing
         first = i - 1 if i and reading.norm(i - 1) in ("as", "when") else i
         gone.update(range(first, k))
     return gone

@@ -24,8 +24,12 @@ _PLACE_OPENERS = PREPOSITIONS | {"bilaterally"}
 _DISTANCE_UNITS = frozenset(("cm", "mm", "centimeter", "millimeter", "inch"))
 _DISTANCE_RELATIONS = frozenset(("above", "below", "beyond", "from", "past", "distal", "proximal"))
 _LEVELS = frozenset(("above", "below", "beyond"))
+_DENIALS = ("no", "without")
+_JOINING = (",", "and", "but", "with")
 _FILMS = word_set("view radiograph film image study examination exam x")
 _STABLE = ("stable", "no new")
+_COMPARATIVES = word_set("more less larger smaller greater")
+_TIMES = word_set("prior previous previously before earlier yesterday last seen ___")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
 
 
@@ -70,12 +74,36 @@ def _after_predicate(reading: Reading, first: int, last: int) -> int:
     ends = [
         p.last
         for p in reading.predicates
-        if first < p.first and p.last <= last and reading.norm(p.last) not in ("for", "of")
+        if first <= p.first and p.last <= last and reading.norm(p.last) not in ("for", "of")
+    ]
+    ends += [
+        s.last
+        for s in reading.structures
+        if s.first in ends and s.last <= last  # "clear lungs without effusion"
     ]
     verbs = [i for i in range(first, last) if reading.norm(i) in FINITE]
     if verbs and any(reading.norm(i) in _FILMS for i in range(first, verbs[0])):
         ends.append(verbs[0] + 1)  # "two views of the chest demonstrate ..."
-    return max(ends, default=first)
+    start = max(ends, default=first)
+    denial = _denial_of_its_own(reading, start, last)
+    return start if denial is None or _only_place(reading, start, denial) else denial
+
+
+def _denial_of_its_own(reading: Reading, first: int, last: int) -> int | None:
+    """The "and" of "... and no effusion": what stands before it is another statement."""
+    for i in range(last - 1, first, -1):
+        if reading.norm(i) in _DENIALS and reading.norm(i - 1) in _JOINING:
+            return i - 1
+    return None
+
+
+def _only_place(reading: Reading, first: int, last: int) -> bool:
+    """Whether words [first, last) only name a place ("at the left base, ...")."""
+    return all(
+        reading.norm(i) in PREPOSITIONS | SIDES | ARTICLES
+        or any(r.first <= i < r.last for r in reading.regions)
+        for i in range(first, last)
+    )
 
 
 BEFORE_CLAUSE = -1
@@ -273,9 +301,12 @@ def told_changes(reading: Reading) -> list[Match]:
 
 def _compares_sides(reading: Reading, change: Match) -> bool:
     """ "More prominent on the left" compares sides, not times."""
-    return reading.norm(change.first) in ("more", "less", "larger", "smaller") and reading.norm(
-        change.last
-    ) in ("on", "in", "at", "than")
+    if reading.norm(change.first) not in _COMPARATIVES:
+        return False
+    following = [reading.norm(i) for i in range(change.last, change.last + 5)]
+    if "than" in following[:2]:
+        return not any(n in _TIMES for n in following)
+    return following[0] in ("on", "in", "at")
 
 
 def predicate_changes(
