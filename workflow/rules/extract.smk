@@ -8,12 +8,20 @@ per study and a ledger. Steps: extract_sentences, extract_observations, extract_
 PASS_SETTINGS = settings(
     {"backend": DATASET.llm.backend, "site": DATASET.site.model_dump()},
 )
+SENTENCE_SETTINGS = settings(
+    {
+        "backend": DATASET.llm.backend,
+        "site": DATASET.site.model_dump(),
+        "sentences": DATASET.sentences.model_dump(),
+    },
+)
 
 
 rule extract_sentences:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         reference=reference_tables(),
+        model=DATASET.sentences.files(),
     output:
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
         status="<results>/extract_sentences/{shard}.status.parquet",
@@ -29,7 +37,7 @@ rule extract_sentences:
         runtime=20,
     params:
         code=code("extract_sentences"),
-        settings=PASS_SETTINGS,
+        settings=SENTENCE_SETTINGS,
     message:
         "extract_sentences: shard {wildcards.shard}"
     shell:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from cxrqba.errors import UserError, nearest
 from cxrqba.schema import SECTION_TYPES
@@ -118,7 +118,13 @@ class SiteConfig(Block):
         default_factory=dict, description="section header as written -> section type"
     )
     deid_tokens: list[str] = Field(
-        default_factory=lambda: ["___", "XXXX"], description="tokens that replace removed words"
+        default_factory=lambda: ["___", "XXXX", "[**...**]"],
+        description="tokens that replace removed words; ... stands for what a token encloses",
+    )
+    normal_phrases: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="standard phrase for a normal study, as written -> the plain sentences it "
+        "stands for ('lungs are clear', 'no pleural effusion')",
     )
 
     @field_validator("header_aliases")
@@ -133,9 +139,44 @@ class SiteConfig(Block):
     @field_validator("deid_tokens")
     @classmethod
     def _not_empty(cls, value: list[str]) -> list[str]:
-        if any(not token.strip() for token in value):
+        if any(not token.replace("...", "").strip() for token in value):
             raise ValueError("an empty token would stand everywhere")
         return value
+
+    @field_validator("normal_phrases")
+    @classmethod
+    def _with_meaning(cls, value: dict[str, list[str]]) -> dict[str, list[str]]:
+        for phrase, meant in value.items():
+            if not re.search(r"\w", phrase):
+                raise ValueError("an empty phrase would stand everywhere")
+            if not meant or any(not re.search(r"\w", sentence) for sentence in meant):
+                raise ValueError(f"'{phrase}' needs the sentences it stands for")
+        return value
+
+
+class SentencesConfig(Block):
+    """How sentences are split further once their sections are known."""
+
+    backend: Literal["rules", "stanza"] = Field(
+        "rules",
+        description="rules: punctuation and layout; stanza: needs the extra cxr-qba[stanza]",
+    )
+    model: str | None = Field(
+        None, description="stanza: folder with resources.json and <language>/tokenize/*.pt"
+    )
+    language: str = Field("en", description="stanza: language of the model")
+
+    @model_validator(mode="after")
+    def _model_given(self) -> SentencesConfig:
+        if self.backend == "stanza" and not self.model:
+            raise ValueError("backend 'stanza' needs model, a local folder; nothing is downloaded")
+        return self
+
+    def files(self) -> list[str]:
+        """Files of the model, so that another model is another input."""
+        if self.backend == "rules" or not self.model:
+            return []
+        return [str(p) for p in sorted(Path(self.model).rglob("*")) if p.suffix in (".pt", ".json")]
 
 
 class SegmentationConfig(Block):
@@ -159,13 +200,38 @@ class PassConfig(LlmConfig):
     site: SiteConfig = SiteConfig()
 
 
+class SentencePassConfig(PassConfig):
+    """What the sentence pass is given besides: how it splits."""
+
+    sentences: SentencesConfig = SentencesConfig()
+
+
 class EmbeddingConfig(Block):
     """How free values are mapped to the reference tables."""
 
-    backend: Literal["lexical"] = Field("lexical", description="lexical: character n-gram TF-IDF")
+    backend: Literal["lexical", "sentence_transformers"] = Field(
+        "lexical",
+        description="lexical: character n-gram TF-IDF; sentence_transformers: text embeddings, "
+        "needs the extra cxr-qba[embedding]",
+    )
+    model: str | None = Field(
+        None,
+        description="sentence_transformers: folder of the model (the paper's: BioLORD-2023-C)",
+    )
+    dimension: int | None = Field(
+        None, gt=0, description="values a vector must have, to notice another model; null: any"
+    )
+    device: str = Field("cpu", description="sentence_transformers: cpu, cuda or cuda:N")
+    batch_size: int = Field(64, gt=0, description="sentence_transformers: strings at once")
     threshold: float = Field(
         0.5, ge=0, le=1, description="cosine below which a value is unresolved"
     )
+
+    @model_validator(mode="after")
+    def _has_model(self) -> EmbeddingConfig:
+        if self.backend == "sentence_transformers" and not self.model:
+            raise ValueError("backend sentence_transformers needs 'model', the folder of a model")
+        return self
 
 
 class QaConfig(Block):
@@ -205,12 +271,27 @@ class RegionReference(Block):
     )
 
 
+class ExtractionReference(Block):
+    """Hand-annotated reports to compare the extraction with."""
+
+    name: str
+    observations: str = Field(description="CSV, one row per observation of a report")
+    split: str = Field(description="CSV: study_id, part (dev or sealed)")
+    names: str = Field(description="CSV: finding in plain words -> acceptable reference names")
+    sections: str | None = Field(None, description="CSV: study_id, section_type, start_text")
+    parts: list[Literal["dev", "sealed"]] = Field(
+        default_factory=lambda: ["dev"],  # type: ignore[arg-type]
+        description="parts to score, each on its own; errors are listed of dev alone",
+    )
+
+
 class EvaluateConfig(Block):
     """What the results are compared with; empty lists: nothing."""
 
     labels: list[LabelReference] = Field(default_factory=list)
     boxes: list[BoxReference] = Field(default_factory=list)
     regions: list[RegionReference] = Field(default_factory=list)
+    extraction: list[ExtractionReference] = Field(default_factory=list)
     bootstrap: int = Field(1000, ge=0, description="bootstrap draws; 0: no intervals")
     seed: int = 0
 
@@ -240,6 +321,7 @@ class DatasetConfig(Block):
     )
     only: list[str] = Field(default_factory=list, description="run these shards alone; empty: all")
     site: SiteConfig = SiteConfig()
+    sentences: SentencesConfig = SentencesConfig()
     segmentation: SegmentationConfig = SegmentationConfig()
     llm: LlmConfig = LlmConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
@@ -301,6 +383,7 @@ class DatasetConfig(Block):
                 ).model_dump()
                 for r in self.evaluate.regions
             ],
+            "extraction": [r.model_dump() for r in self.evaluate.extraction],
         }
 
     def shard_names(self) -> list[str]:

@@ -57,7 +57,7 @@ def key_tables() -> str:
     ]
     names = ("phantoms", "site", "segmentation", "llm", "embedding", "qa", "evaluate")
     blocks += [(name, _block(DatasetConfig.model_fields[name].annotation)) for name in names]
-    lists = ("labels", "boxes", "regions")
+    lists = ("labels", "boxes", "regions", "extraction")
     evaluate = _block(DatasetConfig.model_fields["evaluate"].annotation)
     blocks += [
         (f"evaluate.{name}, each", _block(evaluate.model_fields[name].annotation)) for name in lists

@@ -39,8 +39,9 @@ SECTION_TYPES = (
 REPORTED_SECTION_TYPES = ("FINDINGS", "IMPRESSION")
 """Section types whose sentences describe the study (paper Sec. D.1)."""
 
-NO_SECTION = "FINAL REPORT NO SECTION"
-PRE_NO_SECTION = "PRE FINAL REPORT NO SECTION"
+NO_SECTION = "FINAL_REPORT_NO_SECTION"
+PRE_NO_SECTION = "PRE_FINAL_REPORT_NO_SECTION"
+"""Sections of sentences that stand under no header, as the release writes them (paper Sec. D.1)."""
 
 LATERALITIES = ("left", "right", "likely bilateral", "bilateral", "unknown")
 CERTAINTIES = ("certain", "likely", "uncertain", "comparison_only", "recommendation")

@@ -3,6 +3,7 @@
 The rules backend finds sections by their headers and sentences by punctuation and layout. Sentences
 of FINDINGS and IMPRESSION that speak of the same finding share a cluster, the unit from which
 observations are extracted. Sentences that carry nothing to extract are kept with the reason.
+Headers that nobody knows are noted in the ledger for a worklist.
 """
 
 from __future__ import annotations
@@ -15,18 +16,24 @@ from typing import Any
 
 import polars as pl
 
-from cxrqba.config import SiteConfig
+from cxrqba.config import SentencesConfig, SiteConfig
+from cxrqba.extract.clusters import cluster_numbers
 from cxrqba.extract.matcher import PhraseTable
+from cxrqba.extract.splitters import further_splitter, split_further
 from cxrqba.extract.words import words
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
-from cxrqba.reports.sections import Headers, Section, find_sections
-from cxrqba.reports.sentences import split_sentences
+from cxrqba.reports.deid import Deidentified
+from cxrqba.reports.headers import Headers
+from cxrqba.reports.sections import Section, find_sections
+from cxrqba.reports.sentences import plain_layout, split_sentences
 from cxrqba.schema import PASS_STATUS, REPORTED_SECTION_TYPES, SENTENCES
 from cxrqba.step import progress
 from cxrqba.tables import frame
 
 STEP = "extract_sentences"
+
+UNKNOWN_HEADER = "unknown_header"
 
 DISCARDED_TYPES = {
     "TECHNIQUE": "technique",
@@ -40,6 +47,21 @@ DISCARDED_TYPES = {
 }
 """Section type -> why its sentences are not used."""
 
+DISCARD_REASONS = {
+    "technique": "how the films were taken",
+    "comparison": "which study this one is compared with",
+    "examination": "title of the study",
+    "notification": "who was told what, and when",
+    "recommendation": "what should be done next",
+    "superseded_wet_read": "preliminary read; the final report has the last word",
+    "addendum_without_findings": "addendum that describes nothing",
+    "no_section": "text under no header, or under one such as DATE, that describes nothing",
+    "empty": "nothing but removed words, numbers or marks",
+    "header_only": "a label without text",
+    "signature": "who dictated, signed or reviewed the report",
+}
+"""All reasons why a sentence is kept but not read; sentences of the indication have none."""
+
 SIGNATURE = re.compile(
     r"\b(electronically signed|dictated (and signed )?by|signed by|transcribed"
     r"|attending (physician|radiologist)|i have (personally )?reviewed"
@@ -51,8 +73,6 @@ SENTENCE_WORDS = re.compile(
     r"\b(is|are|was|were|has|have|there|no|not|without|seen|noted|clear|normal|unchanged|stable)\b",
     re.IGNORECASE,
 )
-MIN_OVERLAP = 0.34
-"""Share of common terms from which sentences of two sections are related."""
 
 
 @dataclass
@@ -67,9 +87,13 @@ class SentencePass:
 class SentenceExtractor:
     """The rules backend for one set of reference definitions and one site."""
 
-    def __init__(self, reference: Reference, site: SiteConfig):
+    def __init__(
+        self, reference: Reference, site: SiteConfig, sentences: SentencesConfig | None = None
+    ):
         self.headers = Headers(reference.sections, site.header_aliases)
-        self.deid = re.compile("|".join(re.escape(t) for t in site.deid_tokens) or r"(?!)")
+        self.deid = Deidentified.of(site.deid_tokens)
+        self.splitter = further_splitter(sentences or SentencesConfig())
+        self.normal = PhraseTable((phrase, phrase) for phrase in site.normal_phrases)
         self.findings = PhraseTable(
             (phrase, finding.name)
             for finding in reference.findings.values()
@@ -83,18 +107,28 @@ class SentenceExtractor:
 
     def extract(self, study_id: str, report: str) -> list[dict[str, Any]]:
         """SENTENCES rows of one report, in text order."""
+        masked = self.deid.masked(report)
         rows: list[dict[str, Any]] = []
-        for section in find_sections(report, self.headers, self.describes):
-            for start, end in split_sentences(report[section.start : section.end], section.start):
+        for section in find_sections(masked, self.headers, self.describes):
+            for start, end in split_sentences(masked[section.start : section.end], section.start):
                 rows.append(self._row(study_id, report, section, start, end, len(rows) + 1))
         self._cluster(rows)
-        return rows
+        if self.splitter is None:
+            return rows
+        return split_further(rows, report, self.splitter, self.deid)
+
+    def unknown_headers(self, report: str) -> list[str]:
+        """What is laid out as a header but known as none, in text order, each once."""
+        text = plain_layout(self.deid.masked(report))
+        return list(dict.fromkeys(m.name for m in self.headers.unknown(text, 0, len(text))))
 
     @lru_cache(maxsize=64)  # noqa: B019 - one instance lives as long as the process
     def describes(self, text: str) -> bool:
         """Whether text reads like a description of a study rather than a title or a list."""
         for start, end in split_sentences(text):
             sentence = text[start:end]
+            if self.normal.find(words(sentence)):
+                return True
             is_told = SENTENCE_WORDS.search(sentence) is not None
             if not is_told and not sentence.endswith("."):
                 continue
@@ -124,7 +158,7 @@ class SentenceExtractor:
     def _discard_reason(self, section: Section, sentence: str) -> str | None:
         if section.type in DISCARDED_TYPES:
             return DISCARDED_TYPES[section.type]
-        if not re.search(r"[^\W\d_]", self.deid.sub("", sentence)):
+        if not re.search(r"[^\W\d_]", self.deid.removed(sentence)):
             return "empty"
         if LABEL_ONLY.fullmatch(sentence):
             return "header_only"
@@ -137,40 +171,15 @@ class SentenceExtractor:
         used = [
             r for r in rows if r["section_type"] in REPORTED_SECTION_TYPES and not r["discarded"]
         ]
-        terms = [self._terms(r["sentence"]) for r in used]
-        parent = list(range(len(used)))
+        told = [(r["section_type"], r["sentence"], self._terms(r["sentence"])) for r in used]
+        for row, number in zip(used, cluster_numbers(told), strict=True):
+            row["cluster"] = number
 
-        def root(i: int) -> int:
-            while parent[i] != i:
-                i = parent[i]
-            return i
-
-        for i, one in enumerate(used):
-            for j in range(i):
-                if one["section_type"] != used[j]["section_type"] and _related(terms[i], terms[j]):
-                    a, b = sorted((root(i), root(j)))
-                    parent[b] = a
-        numbers: dict[int, int] = {}
-        for i, row in enumerate(used):
-            row["cluster"] = numbers.setdefault(root(i), len(numbers) + 1)
-
-    def _terms(self, sentence: str) -> tuple[frozenset[str], frozenset[str]]:
-        """(finding terms, sides) of a sentence; where it names no finding, its regions."""
+    def _terms(self, sentence: str) -> frozenset[str]:
+        """Findings a sentence names; where it names none, its regions."""
         parsed = words(sentence)
         matches = self.findings.find(parsed) or self.regions.find(parsed)
-        found = frozenset(str(m.value) for m in matches)
-        lowered = set(re.findall(r"[a-z]+", sentence.lower()))
-        return found, frozenset(lowered & {"left", "right"})
-
-
-def _related(
-    one: tuple[frozenset[str], frozenset[str]], other: tuple[frozenset[str], frozenset[str]]
-) -> bool:
-    """Enough terms in common, and not plainly of opposite sides."""
-    common = one[0] & other[0]
-    if not common or (one[1] and other[1] and not one[1] & other[1]):
-        return False
-    return len(common) / len(one[0] | other[0]) >= MIN_OVERLAP
+        return frozenset(str(m.value) for m in matches)
 
 
 def extract_shard(studies: pl.DataFrame, extractor: SentenceExtractor) -> SentencePass:
@@ -212,6 +221,8 @@ def _one(
         kind = type(error).__name__
         ledger.study(study_id, "extraction_failed", f"{STEP} raised {kind}; please report it")
         return [], "failed", kind
+    for name in extractor.unknown_headers(report):
+        ledger.item(study_id, None, UNKNOWN_HEADER, name)
     reported = _reported(rows)
     return rows, "ok" if reported else "empty", None if reported else "no reported sentence"
 

@@ -10,59 +10,28 @@ opens a report without headers, is its indication: a suspicion must not become a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
-from rapidfuzz import fuzz, process
-
+from cxrqba.reports.headers import VIEW_WORDS, WET_READ, Headers, Mark
 from cxrqba.reports.sentences import plain_layout, split_sentences
 from cxrqba.schema import NO_SECTION, PRE_NO_SECTION, REPORTED_SECTION_TYPES
-
-FUZZY_CUTOFF = 87.0
-"""Similarity in percent from which a capital header counts as a misspelling of a known one."""
 
 PREAMBLE_TYPES = {"COMPARISON", "TECHNIQUE", "EXAMINATION", "INDICATION", "HISTORY"}
 """Sections of one paragraph: what follows a blank line is no longer theirs."""
 
-VIEW_WORDS = re.compile(
-    r"\b(chest|views?|pa|ap|lateral|portable|frontal|radiographs?|x-?rays?|upright|supine|cxr)\b",
-    re.IGNORECASE,
+OF_PATIENT = {"INDICATION", "HISTORY"}
+BEFORE_FINDINGS = PREAMBLE_TYPES | {"RECOMMENDATION", "NOTIFICATION"}
+"""Sections that an organ's header ends."""
+
+FINAL = re.compile(
+    r"^[ \t]*(?:(?i:final (?:radiology )?report)|(?:RADIOLOGY )?REPORT)[ \t]*$", re.MULTILINE
 )
-FINAL = re.compile(r"^[ \t]*(?:FINAL )?(?:RADIOLOGY )?REPORT[ \t]*$", re.MULTILINE)
 DIVIDER = re.compile(r"^[ \t]*_{10,}[ \t]*$", re.MULTILINE)
 TITLE = re.compile(r"^[ \t]*FINAL ADDENDUM[ \t]*$", re.MULTILINE)
-WET_READ = re.compile(r"^[ \t]*WET[ -]?READ\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
-HEADER = re.compile(
-    r"^[ \t]*[*#]{0,3}[ \t]*(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*\*{0,2}:\*{0,2}",
-    re.MULTILINE,
-)
-DASHED = re.compile(
-    r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40}?)[ \t]+[-\u2013\u2014]+[ \t]", re.MULTILINE
-)
-BARE = re.compile(r"^[ \t]*(?P<name>[A-Za-z][A-Za-z /]{3,40})[ \t]*$", re.MULTILINE)
-AFTER_STOP = re.compile(
-    r"(?<=[.?!;])[ \t]+(?P<name>indication|history|technique|comparison|findings|impression"
-    r"|conclusion)[ \t]*:",
-    re.IGNORECASE,
-)
-"""Headers inside a line, of any case, where a sentence has just ended."""
-
-INLINE_TYPES = {"EXAMINATION", "NOTIFICATION", "RECOMMENDATION", "ADDENDUM", "FINDINGS"} | {
-    *("INDICATION", "HISTORY", "TECHNIQUE", "COMPARISON", "IMPRESSION")
-}
-NOT_INLINE = {
-    *("request", "reason", "question", "body", "clinical", "previous", "study", "title", "report")
-}
-"""Words of other uses: headers only at the start of a line."""
-
-QUOTED = re.compile(r"\b(?:CT|CTA|MRI?|PET|US|ECHO)[ \t]+$", re.IGNORECASE)
-"""``CT IMPRESSION:`` names the section of another study."""
-
 PATIENT = re.compile(
-    r"\W*(?:an? )?(?:_{3}|X{4}|\d{1,3})[ -]*(?:(?:years?|yrs?)[ -]*(?:old|of age)|y/?o|man|woman"
+    r"\W*(?:an? )?(?:_{3}|X{4,}|\d{1,3})[ -]*(?:(?:years?|yrs?)[ -]*(?:old|of age)|y/?o|man|woman"
     r"|male|female)\b|\W*_{3}[ -]?[FM]\b|\W*\d{2,3} ?[FM](?= (?:with|s/p|p/w|who|presenting)\b)",
     re.IGNORECASE,
 )
@@ -95,55 +64,6 @@ class Section:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A place where a section begins: header [start, end), name and type."""
-
-    start: int
-    end: int
-    name: str
-    type: str
-
-
-class Headers:
-    """Known headers and how to recognise one."""
-
-    def __init__(self, sections: Mapping[str, Any], aliases: Mapping[str, str]):
-        self.types: dict[str, str] = {}
-        for group in sections["headers"]:
-            for header in group["headers"]:
-                self.types[_plain(header)] = group["type"]
-        for kind, spellings in sections["misspellings"].items():
-            self.types.update({_plain(s): kind for s in spellings})
-        self.types.update({_plain(h): kind.upper() for h, kind in aliases.items()})
-        self.long = [h for h in self.types if len(h) >= 6]
-        names = [
-            re.escape(h.upper()).replace("\\ ", "[ \t]+")
-            for h, kind in sorted(self.types.items(), key=lambda item: (-len(item[0]), item[0]))
-            if kind in INLINE_TYPES and len(h) >= 5 and h not in NOT_INLINE
-        ]
-        self.inline = re.compile(rf"(?<=[.\s])(?P<name>{'|'.join(names)})[ \t]*:")
-
-    @lru_cache(maxsize=4096)  # noqa: B019 - one instance lives as long as the process
-    def type_of(self, name: str) -> str | None:
-        """Section type of a header as written, None if it is none that is known."""
-        plain = _plain(name)
-        if plain in self.types:
-            return self.types[plain]
-        if name != name.upper():
-            return None
-        if len(plain) >= 6:
-            match = process.extractOne(
-                plain, self.long, scorer=fuzz.ratio, score_cutoff=FUZZY_CUTOFF
-            )
-            if match and plain[:1] in (match[0][:1], match[0][1:2]):
-                return self.types[match[0]]
-        words = VIEW_WORDS.findall(plain)
-        if len(words) >= max(1, len(plain.split()) // 2):
-            return "FINDINGS"
-        return None
-
-
 def find_sections(report: str, headers: Headers, describes: Any) -> list[Section]:
     """All sections of ``report`` in text order.
 
@@ -154,7 +74,7 @@ def find_sections(report: str, headers: Headers, describes: Any) -> list[Section
     sections: list[Section] = []
     for start, end, kind in _blocks(report):
         sections += _sections_of_block(report, start, end, kind, headers, describes)
-    sections = _without_foreign_paragraphs(report, sections, describes)
+    sections = _without_foreign_parts(report, sections, headers, describes)
     sections = _with_findings_under_another_header(report, sections, describes)
     return _rescue(report, sections, describes)
 
@@ -165,22 +85,29 @@ def _with_findings_under_another_header(
     """Where no FINDINGS are filled in, they may have been dictated on under COMPARISON."""
     if _has_findings(report, sections):
         return sections
-    return [part for s in sections for part in _split_findings(report, s, describes)]
+    return [part for s in sections for part in _split_findings(report, s, describes, 2)]
 
 
 def _has_findings(report: str, sections: list[Section]) -> bool:
     return any(s.type == "FINDINGS" and report[s.start : s.end].strip() for s in sections)
 
 
-def _split_findings(report: str, section: Section, describes: Any) -> list[Section]:
-    """Cut where the first of at least two sentences that describe this study begins."""
+def _split_findings(report: str, section: Section, describes: Any, at_least: int) -> list[Section]:
+    """Cut where the first of at least so many sentences that describe this study begins."""
     if section.type not in ("COMPARISON", "TECHNIQUE", "EXAMINATION"):
         return [section]
     spans = split_sentences(report[section.start : section.end], section.start)
-    told = [s for s, e in spans if describes(report[s:e]) and not OTHER_STUDY.search(report[s:e])]
-    if len(told) < 2:
+    told = [s for s, e in spans if describes(report[s:e]) and not _is_aside(report[s:e])]
+    if len(told) < at_least:
         return [section]
     return [replace(section, end=told[0]), replace(section, type="FINDINGS", start=told[0])]
+
+
+def _is_aside(sentence: str) -> bool:
+    """Whether a sentence names another study, or nothing but the view."""
+    return bool(OTHER_STUDY.search(sentence)) or not any(
+        map(str.isalpha, VIEW_WORDS.sub("", sentence))
+    )
 
 
 def _blocks(report: str) -> list[tuple[int, int, str]]:
@@ -206,7 +133,7 @@ def _blocks(report: str) -> list[tuple[int, int, str]]:
 def _sections_of_block(
     report: str, start: int, end: int, kind: str, headers: Headers, describes: Any
 ) -> list[Section]:
-    marks = _marks(report, start, end, headers)
+    marks = _with_organs(report, headers.marks(report, start, end), end, headers, describes)
     first = marks[0].start if marks else end
     sections = []
     if report[start:first].strip():
@@ -218,6 +145,29 @@ def _sections_of_block(
             section = replace(section, type=_addendum_type(report[mark.end : stop], describes))
         sections.append(section)
     return sections
+
+
+def _with_organs(
+    report: str, marks: list[Mark], end: int, headers: Headers, describes: Any
+) -> list[Mark]:
+    """Where no FINDINGS are filled in, organ headers under INDICATION or TECHNIQUE open them.
+
+    ``HEART: CHF`` in a history is no finding: there, several that describe a study are needed.
+    """
+    pairs = list(zip_longest(marks, marks[1:]))
+    stops = [following.start if following else end for _, following in pairs]
+    for mark, stop in zip(marks, stops, strict=True):
+        if mark.type == "FINDINGS" and report[mark.end : stop].strip():
+            return marks
+    found = list(marks)
+    for mark, stop in zip(marks, stops, strict=True):
+        organs = headers.organ_marks(report, mark.end, stop)
+        if not organs or mark.type not in BEFORE_FINDINGS:
+            continue
+        is_told = len(organs) > 1 and describes(report[organs[0].start : stop])
+        if is_told or mark.type not in OF_PATIENT:
+            found += organs
+    return sorted(found, key=lambda m: m.start)
 
 
 def _addendum_type(text: str, describes: Any) -> str:
@@ -255,72 +205,37 @@ def _asked_until(report: str, start: int, end: int, describes: Any) -> int:
     return until
 
 
-def _marks(report: str, start: int, end: int, headers: Headers) -> list[_Mark]:
-    """Headers inside [start, end), in order, without those inside another."""
-    found: dict[int, _Mark] = {}
-    for pattern in (HEADER, headers.inline, AFTER_STOP, DASHED, BARE, WET_READ):
-        for match in pattern.finditer(report, start, end):
-            mark = _mark(match, pattern, headers, report)
-            if mark and not any(m.start < mark.end and mark.start < m.end for m in found.values()):
-                found[mark.start] = mark
-    return _without_titles(report, [found[k] for k in sorted(found)])
-
-
-def _mark(
-    match: re.Match[str], pattern: re.Pattern[str], headers: Headers, report: str
-) -> _Mark | None:
-    if pattern is WET_READ:
-        return _Mark(match.start(), match.end(), "WET READ", "WET_READ")
-    name = match["name"].strip()
-    kind = headers.type_of(name)
-    if kind is None or (pattern in (BARE, DASHED) and _plain(name) not in headers.types):
-        return None
-    if pattern is headers.inline and QUOTED.search(report, match.start() - 8, match.start()):
-        return None
-    return _Mark(match.start(), match.end(), re.sub(r"\s+", " ", name.upper()), kind)
-
-
-def _without_titles(report: str, marks: list[_Mark]) -> list[_Mark]:
-    """Drop titles: a view header with nothing under it before the next header."""
-    kept = []
-    for mark, following in zip_longest(marks, marks[1:]):
-        body = report[mark.end : following.start if following else len(report)]
-        is_view = mark.type == "FINDINGS" and VIEW_WORDS.search(mark.name) is not None
-        if is_view and following and not body.strip():
-            mark = replace(mark, type="EXAMINATION")
-        kept.append(mark)
-    return kept
-
-
-def _without_foreign_paragraphs(
-    report: str, sections: list[Section], describes: Any
+def _without_foreign_parts(
+    report: str, sections: list[Section], headers: Headers, describes: Any
 ) -> list[Section]:
-    """Split off describing paragraphs that stand under a header such as COMPARISON.
+    """Split off what describes the study but stands under a header such as COMPARISON.
 
-    A further paragraph of the indication or history is left alone where FINDINGS are filled in: it
-    is likelier to tell what is known of the patient than what the films show.
+    That is a further paragraph, or what follows a header nobody knows. A further paragraph of the
+    indication or history is left alone where FINDINGS are filled in: it is likelier to tell what is
+    known of the patient than what the films show.
     """
-    of_patient = {"INDICATION", "HISTORY"} if _has_findings(report, sections) else set()
+    of_patient = OF_PATIENT if _has_findings(report, sections) else set()
     return [
         part
         for section in sections
         for part in (
-            _by_paragraph(report, section, describes)
+            _by_parts(report, section, headers, describes)
             if section.type in PREAMBLE_TYPES - of_patient
             else [section]
         )
     ]
 
 
-def _by_paragraph(report: str, section: Section, describes: Any) -> list[Section]:
-    text = report[section.start : section.end]
-    for blank in PARAGRAPH.finditer(text):
-        rest = text[blank.end() :]
-        if text[: blank.start()].strip() and describes(rest) and not _is_of_patient(rest):
-            middle = section.start + blank.end()
+def _by_parts(report: str, section: Section, headers: Headers, describes: Any) -> list[Section]:
+    blanks = PARAGRAPH.finditer(report, section.start, section.end)
+    cuts = [(m.start(), m.end(), NO_SECTION) for m in blanks]
+    cuts += [(m.start, m.end, m.name) for m in headers.unknown(report, section.start, section.end)]
+    for stop, start, name in sorted(cuts):
+        rest = report[start : section.end]
+        if report[section.start : stop].strip() and describes(rest) and not _is_of_patient(rest):
             return [
-                replace(section, end=middle),
-                Section(NO_SECTION, "FINDINGS", middle, section.end),
+                replace(section, end=start if name == NO_SECTION else stop),
+                Section(name, "FINDINGS", start, section.end),
             ]
     return [section]
 
@@ -334,6 +249,9 @@ def _rescue(report: str, sections: list[Section], describes: Any) -> list[Sectio
 
     Last of all a preliminary read: it is superseded only by a final one.
     """
+    if _reports(report, sections):
+        return sections
+    sections = [part for s in sections for part in _split_findings(report, s, describes, 1)]
     if _reports(report, sections):
         return sections
     rescued = [_rescued(s, report[s.start : s.end], describes) for s in sections]
@@ -358,12 +276,8 @@ def _reports(report: str, sections: list[Section]) -> bool:
 
 
 def _rescued(section: Section, text: str, describes: Any) -> Section:
-    if section.type in ("COMPARISON", "RECOMMENDATION", "IGNORE"):
+    if section.type in ("RECOMMENDATION", "IGNORE"):
         is_prose = section.name == NO_SECTION and PROSE.search(text) is not None
         if is_prose or describes(text):
             return replace(section, type="FINDINGS")
     return section
-
-
-def _plain(header: str) -> str:
-    return re.sub(r"\s+", " ", header.strip().strip(":").lower())

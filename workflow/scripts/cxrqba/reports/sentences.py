@@ -13,21 +13,33 @@ from itertools import pairwise
 ABBREVIATIONS = frozenset(
     (
         *("dr", "drs", "mr", "mrs", "ms", "prof", "vs", "approx", "fig", "no", "nos", "st"),
-        *("e.g", "i.e", "cf", "est", "resp", "incl", "excl", "ca", "viz"),
+        *("e.g", "i.e", "cf", "est", "resp", "incl", "excl", "ca", "viz", "pt", "pts", "hx"),
     )
 )
 """A full stop after these does not end a sentence; ``no`` only before a number."""
 
 CLOSING = frozenset(
-    ("etc", "inc", "dept", "ext", "jr", "sr", "a.m", "p.m", "m.d", "ph.d", "r.n", "b.i.d")
+    (
+        *("etc", "inc", "dept", "ext", "jr", "sr", "a.m", "p.m", "m.d", "ph.d", "r.n"),
+        *("b.i.d", "t.i.d", "q.i.d", "q.d", "yr", "yrs", "mo", "mos", "wk", "wks", "hr", "hrs"),
+        *("jan", "feb", "aug", "sept", "oct", "nov", "dec"),
+    )
 )
 """These may stand last in a sentence: their full stop ends it where a capital follows."""
 
 TITLES = frozenset(("dr", "drs", "mr", "mrs", "ms", "prof", "by"))
 """A single capital after these, or after another one, is an initial."""
 
-STOP = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)")
-LIST_MARK = re.compile(r"(?:\(?\d{1,2}[.)]|[-*\u2022\u00b7])(?=\s)[ \t]*")
+UNITS = frozenset(("cm", "mm", "in", "kg", "ml", "cc"))
+PLACED = re.compile(r"(?:above|below|from|in|proximal|distal|to|beyond|past|of|within|into|deep)\b")
+"""What follows the full stop of a unit inside a sentence: ``3 cm. above the carina``."""
+
+STOP = re.compile(r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|(?<=[a-z]{2})\.(?=[A-Z][a-z]*[ ,])")
+"""The end of a sentence, or one whose blank was forgotten: ``clear.No effusion``."""
+
+LIST_MARK = re.compile(
+    r"(?:\(?\d{1,2}[.)](?=\s|[A-Z][a-z])|[-*\u2022\u00b7](?=\s)|[-*](?=[A-Z][a-z]+ ))[ \t]*"
+)
 LEAD_IN = re.compile(
     r"\b(no|without|of|for|neither|nor|not|excludes?|following)[ \t]*[:,]?\s*$", re.IGNORECASE
 )
@@ -40,7 +52,7 @@ DANGLING = frozenset(
 does the negation before them (``no lesion to suggest. active disease``)."""
 
 LINE = re.compile(r"\n[ \t]*")
-NUMBER = re.compile(r"(?<![\w.,/])(\d{1,2})[.)](?=\s+[A-Z\d])")
+NUMBER = re.compile(r"(?<![\w.,/])(\d{1,2})[.)](?=\s+[A-Z\d]|[A-Z][a-z])")
 COUNTED = re.compile(
     r"\b(levels?|grades?|stages?|types?|ribs?|images?|series|film|day|and|to|of|number|no|#)\W*$",
     re.IGNORECASE,
@@ -54,7 +66,8 @@ NARROW = 60
 
 LAYOUT = str.maketrans(
     {"\r": "\n", "\x0b": "\n", "\x0c": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n"}
-    | dict.fromkeys("\u00a0\u2007\u202f\ufeff\u200b", " ")
+    | dict.fromkeys("\u00a0\u1680\u2007\u202f\u205f\u3000\ufeff\u200b\x1c\x1d\x1e\x1f", " ")
+    | {chr(code): " " for code in range(0x2000, 0x200B)}
 )
 
 
@@ -75,6 +88,23 @@ def split_sentences(text: str, offset: int = 0) -> list[tuple[int, int]]:
             if span and not EMPTY.fullmatch(text, *span):
                 spans.append((span[0] + offset, span[1] + offset))
     return spans
+
+
+def is_cut(text: str, start: int, at: int) -> bool:
+    """Whether a sentence that began at ``start`` may end before ``at``.
+
+    It may not inside a word or number, nor where ``no`` or ``of`` waits for what follows.
+    """
+    before = text[start:at].rstrip()
+    if not re.search(r"[^\W\d_]", before) or not re.search(r"[^\W\d_]", text[at:]):
+        return False
+    if not text[at - 1].isspace() and not (text[at - 1] in ".;:!?)" and text[at].isalpha()):
+        return False
+    line_end = text.rfind("\n", start, at)
+    if line_end >= 0 and LIST_MARK.match(text, at) and _continues_lead_in(text, line_end, start):
+        return False
+    last = re.search(r"([A-Za-z]+)\W*\Z", before)
+    return not LEAD_IN.search(before) and not (last and last[1].lower() in DANGLING)
 
 
 def _paragraphs(text: str) -> list[tuple[int, int]]:
@@ -131,12 +161,16 @@ def _continues_lead_in(text: str, line_end: int, start: int) -> bool:
 
 
 def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
-    before = re.search(r"[\w.]*$", text[max(0, stop.start() - 20) : stop.start()])
+    before = re.search(r"[\w.]*\Z", text[max(0, stop.start() - 20) : stop.start()])
     word = before[0].lower().strip(".") if before else ""
     rest = text[stop.end() :].lstrip()
     if stop[0][0] == "?" and text[stop.start() - 1 : stop.start()].isspace():
         return False  # "?pneumonia" with a blank between: a query, not an end
-    if rest[:1].islower() and (stop[0][-1] in ")]" or word in DANGLING):
+    if rest[:1].islower() and (
+        stop[0][-1] in ")]" or stop[0].startswith("..") or word in DANGLING or "." in word
+    ):
+        return False  # an aside, an ellipsis, a slip, or "L.L.L." in front of its noun
+    if word in UNITS and PLACED.match(rest):
         return False
     if stop[0][0] != "." or not rest:
         return True
