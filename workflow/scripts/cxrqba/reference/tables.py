@@ -1,23 +1,39 @@
 """Loading and checking ``resources/reference/``: plain tables a radiologist can edit.
 
 Findings and regions are known by their *name* everywhere in the pipeline (paper Sec. D.1); the
-ids of the CSV files only link rows to each other. A list inside a cell is separated by ``|``.
+ids of the CSV files only link rows to each other.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from cxrqba.errors import UserError, nearest
-
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster where libyaml is there
+from cxrqba.errors import UserError
+from cxrqba.reference.cells import (
+    Rows,
+    flag,
+    known,
+    link,
+    links,
+    one_of,
+    read_rows,
+    read_yaml,
+    split,
+)
+from cxrqba.reference.columns import (
+    CATEGORIES,
+    FINDING_COLUMNS,
+    FINDING_SIDES,
+    LABEL_COLUMNS,
+    MODIFIERS,
+    POLARITIES,
+    REGION_COLUMNS,
+    REGION_SIDES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +179,7 @@ class Reference:
         return tuple(n for n, r in self.regions.items() if r.localized)
 
 
-def _ancestors(name: str, parents: Any) -> tuple[str, ...]:
+def _ancestors(name: str, parents: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     level = list(parents(name))
     while level:
@@ -172,7 +188,9 @@ def _ancestors(name: str, parents: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _children(names: Iterable[str], parents: Any) -> dict[str, tuple[str, ...]]:
+def _children(
+    names: Iterable[str], parents: Callable[[str], Iterable[str]]
+) -> dict[str, tuple[str, ...]]:
     children: dict[str, list[str]] = {n: [] for n in names}
     for name in children:
         for parent in parents(name):
@@ -186,30 +204,27 @@ def load_reference(folder: str | Path) -> Reference:
     folder = Path(folder)
     regions = _load_regions(folder / "regions.csv")
     findings, finding_names = _load_findings(folder / "findings.csv", regions)
-    probability = _yaml(folder / "probability.yaml")
+    probability = read_yaml(folder / "probability.yaml")
     levels = {
         row["id"]: ProbabilityLevel(row["id"], row["certainty"], row["positiveness"])
         for row in probability["levels"]
     }
-    normality = _yaml(folder / "normality.yaml")
-    for name in normality["silence_denies"]:
-        if name not in findings:
-            raise UserError(
-                f"{folder}/normality.yaml, silence_denies: no finding named '{name}'"
-                f"{nearest(name, findings)}"
-            )
+    normality = read_yaml(folder / "normality.yaml")
+    known(
+        "|".join(normality["silence_denies"]), findings, f"{folder}/normality.yaml, silence_denies"
+    )
     return Reference(
         folder=folder,
         findings=findings,
         regions=regions,
         modifiers=tuple(
             Value(kind, row["value"], tuple(row["synonyms"]))
-            for kind, rows in _yaml(folder / "modifiers.yaml").items()
+            for kind, rows in read_yaml(folder / "modifiers.yaml").items()
             for row in rows
         ),
         changes=tuple(
             Value("change", row["value"], tuple(row["synonyms"]))
-            for row in _yaml(folder / "changes.yaml")
+            for row in read_yaml(folder / "changes.yaml")
         ),
         levels=levels,
         cues=tuple(
@@ -221,10 +236,10 @@ def load_reference(folder: str | Path) -> Reference:
         absences=tuple(probability["absences"]),
         compositions=_load_compositions(folder / "compositions.yaml", findings),
         structures=_load_structures(folder / "normality.yaml", findings, regions),
-        sections=_yaml(folder / "sections.yaml"),
-        laterality=_yaml(folder / "laterality.yaml"),
-        devices=_yaml(folder / "devices.yaml"),
-        abbreviations=_yaml(folder / "abbreviations.yaml"),
+        sections=read_yaml(folder / "sections.yaml"),
+        laterality=read_yaml(folder / "laterality.yaml"),
+        devices=read_yaml(folder / "devices.yaml"),
+        abbreviations=read_yaml(folder / "abbreviations.yaml"),
         normality=normality,
         labels=_load_labels(folder / "labels.csv", finding_names),
     )
@@ -237,7 +252,7 @@ def load_regions(folder: str | Path) -> dict[str, Region]:
 
 
 def _load_regions(path: Path) -> dict[str, Region]:
-    rows = _rows(path)
+    rows = read_rows(path, REGION_COLUMNS)
     names = _names_by_id(rows, path)
     regions = {}
     for line, row in rows:
@@ -245,57 +260,69 @@ def _load_regions(path: Path) -> dict[str, Region]:
         regions[row["name"]] = Region(
             name=row["name"],
             group=row["group"],
-            laterality=row["laterality"],
-            left=_link(row["left_id"], names, where),
-            right=_link(row["right_id"], names, where),
-            bilateral=_link(row["bilateral_id"], names, where),
-            parents=_links(row["parents"], names, where),
-            localized=row["localized"] == "1",
+            laterality=one_of(row["laterality"], REGION_SIDES, where, "laterality"),
+            left=link(row["left_id"], names, where),
+            right=link(row["right_id"], names, where),
+            bilateral=link(row["bilateral_id"], names, where),
+            parents=links(row["parents"], names, where),
+            localized=flag(row["localized"], where, "localized"),
             rule=row["rule"],
             cxas_label=row["cxas_label"] or None,
             imagenome_bbox=row["imagenome_bbox"] or None,
-            fallbacks=_known(row["fallbacks"], set(names.values()), where),
-            lateral_view=row["lateral_view"],
-            key_region=row["key_region"] == "1",
-            synonyms=_split(row["synonyms"]),
-            radiologist_checked=row["radiologist_checked"] == "1",
+            fallbacks=known(row["fallbacks"], set(names.values()), where),
+            lateral_view=one_of(row["lateral_view"], ("yes", "partial", "no"), where, "view"),
+            key_region=flag(row["key_region"], where, "key_region"),
+            synonyms=split(row["synonyms"]),
+            radiologist_checked=flag(row["radiologist_checked"], where, "radiologist_checked"),
         )
+    _check_words(rows, path)
+    _check_parents(rows, {n: r.parents for n, r in regions.items()}, path)
     return regions
 
 
 def _load_findings(
-    path: Path, regions: dict[str, Region]
+    path: Path, regions: Mapping[str, Region]
 ) -> tuple[dict[str, Finding], dict[str, str]]:
-    rows = _rows(path)
+    rows = read_rows(path, FINDING_COLUMNS)
     names = _names_by_id(rows, path)
     findings = {}
     for line, row in rows:
         where = f"{path}, line {line}"
+        categories = split(row["categories"])
+        if not categories:
+            raise UserError(f"{where}: no category; give one of {', '.join(CATEGORIES)}")
         findings[row["name"]] = Finding(
             name=row["name"],
-            categories=_split(row["categories"]),
-            subcategories=_split(row["subcategories"]),
-            parents=_links(row["parents"], names, where),
-            polarity=row["polarity"],
-            laterality=row["laterality"],
-            default_regions=_known(row["default_regions"], set(regions), where),
-            modifiers=_split(row["modifiers"]),
-            indicative_of=_links(row["indicative_of"], names, where),
-            synonyms=_split(row["synonyms"]),
-            tier=int(row["tier"]),
-            key_finding=row["key_finding"] == "1",
-            radiologist_checked=row["radiologist_checked"] == "1",
+            categories=tuple(one_of(c, CATEGORIES, where, "category") for c in categories),
+            subcategories=split(row["subcategories"]),
+            parents=links(row["parents"], names, where),
+            polarity=one_of(row["polarity"], POLARITIES, where, "polarity"),
+            laterality=one_of(row["laterality"], FINDING_SIDES, where, "laterality"),
+            default_regions=known(row["default_regions"], set(regions), where),
+            modifiers=tuple(
+                one_of(m, MODIFIERS, where, "modifier") for m in split(row["modifiers"])
+            ),
+            indicative_of=links(row["indicative_of"], names, where),
+            synonyms=split(row["synonyms"]),
+            tier=int(one_of(row["tier"], ("1", "2"), where, "tier")),
+            key_finding=flag(row["key_finding"], where, "key_finding"),
+            radiologist_checked=flag(row["radiologist_checked"], where, "radiologist_checked"),
         )
+    _check_words(rows, path)
+    _check_parents(rows, {n: f.parents for n, f in findings.items()}, path)
     return findings, names
 
 
-def _load_labels(path: Path, names: dict[str, str]) -> dict[str, dict[str, dict[str, Any]]]:
+def _load_labels(path: Path, names: Mapping[str, str]) -> dict[str, dict[str, dict[str, Any]]]:
     labels: dict[str, dict[str, dict[str, Any]]] = {}
-    for line, row in _rows(path):
+    for line, row in read_rows(path, LABEL_COLUMNS):
         where = f"{path}, line {line}"
-        labels.setdefault(row["dataset"], {})[row["label"]] = {
-            "exact": _links(row["exact_findings"], names, where),
-            "implied": _links(row["implied_by_findings"], names, where),
+        of_dataset = labels.setdefault(row["dataset"], {})
+        if row["label"] in of_dataset:
+            raise UserError(f"{where}: {row['dataset']} label '{row['label']}' occurs twice")
+        of_dataset[row["label"]] = {
+            "exact": links(row["exact_findings"], names, where),
+            "implied": links(row["implied_by_findings"], names, where),
             "relation": row["relation"],
         }
     return labels
@@ -304,52 +331,36 @@ def _load_labels(path: Path, names: dict[str, str]) -> dict[str, dict[str, dict[
 def _load_compositions(path: Path, findings: dict[str, Finding]) -> tuple[Composition, ...]:
     return tuple(
         Composition(
-            _known(row["finding"], set(findings), str(path))[0],
+            known(row["finding"], set(findings), str(path))[0],
             tuple(row["structures"]),
             tuple(row["attributes"]),
         )
-        for row in _yaml(path)
+        for row in read_yaml(path)
     )
 
 
 def _load_structures(
     path: Path, findings: dict[str, Finding], regions: dict[str, Region]
 ) -> tuple[Structure, ...]:
-    content = _yaml(path)
+    content = read_yaml(path)
     groups: dict[str, list[str]] = content["predicates"]
     return tuple(
         Structure(
             names=tuple(row["names"]),
-            region=_known(row["region"], set(regions), str(path))[0],
+            region=known(row["region"], set(regions), str(path))[0],
             predicates=tuple(p for group in row["predicates"] for p in groups[group]),
-            negates=_known("|".join(row["negates"]), set(findings), str(path)),
+            negates=known("|".join(row["negates"]), set(findings), str(path)),
         )
         for row in content["structures"]
     )
 
 
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            return [(reader.line_num, row) for row in reader]
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; it belongs to the reference definitions") from None
-
-
-def _yaml(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; it belongs to the reference definitions") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
-
-
-def _names_by_id(rows: list[tuple[int, dict[str, str]]], path: Path) -> dict[str, str]:
+def _names_by_id(rows: Rows, path: Path) -> dict[str, str]:
     names: dict[str, str] = {}
     seen: set[str] = set()
     for line, row in rows:
+        if not row["id"].strip() or not row["name"].strip():
+            raise UserError(f"{path}, line {line}: id and name must not be empty")
         if row["id"] in names or row["name"] in seen:
             raise UserError(f"{path}, line {line}: id or name '{row['name']}' occurs twice")
         names[row["id"]] = row["name"]
@@ -357,23 +368,27 @@ def _names_by_id(rows: list[tuple[int, dict[str, str]]], path: Path) -> dict[str
     return names
 
 
-def _split(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split("|") if part.strip())
+def _check_words(rows: Rows, path: Path) -> None:
+    """A name or synonym means one row only; spelling with hyphen, space or capital is the same."""
+    owners: dict[str, str] = {}
+    for line, row in rows:
+        for phrase in (row["name"], *split(row["synonyms"])):
+            owner = owners.setdefault(_spelling(phrase), row["name"])
+            if owner != row["name"]:
+                raise UserError(
+                    f"{path}, line {line}: '{phrase}' already stands for '{owner}'; "
+                    "a synonym can name one row only"
+                )
 
 
-def _link(cell: str, names: dict[str, str], where: str) -> str | None:
-    return _links(cell, names, where)[0] if cell else None
+def _spelling(phrase: str) -> str:
+    return " ".join(phrase.lower().replace("-", " ").replace("/", " ").split())
 
 
-def _links(cell: str, names: dict[str, str], where: str) -> tuple[str, ...]:
-    for part in _split(cell):
-        if part not in names:
-            raise UserError(f"{where}: no row with id '{part}'{nearest(part, names)}")
-    return tuple(names[part] for part in _split(cell))
-
-
-def _known(cell: str, names: set[str], where: str) -> tuple[str, ...]:
-    for part in _split(cell):
-        if part not in names:
-            raise UserError(f"{where}: no row named '{part}'{nearest(part, names)}")
-    return _split(cell)
+def _check_parents(rows: Rows, parents: Mapping[str, tuple[str, ...]], path: Path) -> None:
+    """No row is its own ancestor."""
+    for line, row in rows:
+        if row["name"] in _ancestors(row["name"], parents.__getitem__):
+            raise UserError(
+                f"{path}, line {line}: '{row['name']}' is its own ancestor; correct the parents"
+            )

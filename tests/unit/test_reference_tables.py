@@ -1,0 +1,196 @@
+"""The reference folder: its counts, its links, and one clear line for every mistake in it."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cxrqba.errors import UserError
+from cxrqba.evaluate.gold import MeshFindings
+from cxrqba.evaluate.tags import load_tag_classes
+from cxrqba.extract.words import words
+from cxrqba.reference.tables import load_reference
+
+FOLDER = Path(__file__).parents[2] / "resources" / "reference"
+REFERENCE = load_reference(FOLDER)
+DATASETS = {
+    "chexpert": 14,
+    "cxr_lt_2024": 45,
+    "ms_cxr": 8,
+    "reflacx": 26,
+    "nih14": 14,
+    "vindr": 28,
+    "padchest": 190,
+    "chest_imagenome": 75,
+    "openi_mesh": 110,
+}
+"""Data set -> labels it has at least."""
+
+
+def test_as_many_regions_and_findings_as_the_paper() -> None:
+    assert len(REFERENCE.regions) == 310
+    assert len(REFERENCE.localized_regions) == 257
+    assert sum(f.tier == 1 for f in REFERENCE.findings.values()) == 221
+
+
+def test_no_row_is_said_to_be_checked() -> None:
+    rows = (*REFERENCE.findings.values(), *REFERENCE.regions.values())
+    assert not any(row.radiologist_checked for row in rows)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_labels_of_every_data_set_are_mapped(dataset: str) -> None:
+    labels = REFERENCE.labels[dataset]
+    assert len(labels) >= DATASETS[dataset]
+    assert not [n for n, row in labels.items() if set(row["exact"]) & set(row["implied"])]
+
+
+def test_what_is_exact_for_a_label_brings_its_descendants_along() -> None:
+    """A finding below an exact one implies the label, unless the label says one-to-many."""
+    for label, row in REFERENCE.labels["chexpert"].items():
+        counted = {*row["exact"], *row["implied"]}
+        below = {
+            name
+            for name, ancestors in REFERENCE.finding_ancestors.items()
+            if set(row["exact"]) & set(ancestors)
+        }
+        if label not in ("Pleural Other", "Support Devices", "Enlarged Cardiomediastinum"):
+            assert below <= counted, label
+
+
+@pytest.mark.parametrize("table", ["findings", "regions"])
+def test_a_phrase_names_one_row_in_the_form_the_extraction_compares(table: str) -> None:
+    """The loader knows no plurals; the extraction does."""
+    owners: dict[str, str] = {}
+    for row in getattr(REFERENCE, table).values():
+        for phrase in (row.name, *row.synonyms):
+            normal = " ".join(w.norm for w in words(phrase) if w.norm[:1].isalnum())
+            assert owners.setdefault(normal, row.name) == row.name, phrase
+
+
+def test_open_i_headings_and_classes_load() -> None:
+    assert MeshFindings(REFERENCE).findings(["Cardiac Shadow/enlarged"]) == {"cardiomegaly"}
+    classes = load_tag_classes(REFERENCE)
+    assert sum(c.in_ten for c in classes) == 10
+    assert sum(c.in_all for c in classes) == 44
+
+
+# --- mistakes ---------------------------------------------------------------------------------
+
+
+def edited(folder: Path, file: str, change: Callable[[list[dict[str, str]]], None]) -> Path:
+    """A copy of the reference whose ``file`` was changed row by row."""
+    shutil.copytree(FOLDER, folder)
+    path = folder / file
+    with path.open(encoding="utf-8", newline="") as source:
+        rows = list(csv.DictReader(source))
+    columns = list(rows[0])
+    change(rows)
+    with path.open("w", encoding="utf-8", newline="") as target:
+        writer = csv.DictWriter(target, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def set_cell(column: str, value: str, row: int = 5) -> Callable[[list[dict[str, str]]], None]:
+    def change(rows: list[dict[str, str]]) -> None:
+        rows[row][column] = value
+
+    return change
+
+
+def cycle(rows: list[dict[str, str]]) -> None:
+    rows[0]["parents"] = rows[1]["id"]
+    rows[1]["parents"] = rows[0]["id"]
+
+
+MISTAKES = {
+    "doubled synonym": ("findings.csv", set_cell("synonyms", "Air-Trapping"), "already stands for"),
+    "unknown parent": ("findings.csv", set_cell("parents", "lung_opacty"), "mean 'lung_opacity'"),
+    "cycle": ("findings.csv", cycle, "is its own ancestor"),
+    "unknown region": ("findings.csv", set_cell("default_regions", "lung"), "no row named 'lung'"),
+    "bad laterality": ("findings.csv", set_cell("laterality", "side"), "laterality 'side' is none"),
+    "bad polarity": ("findings.csv", set_cell("polarity", ""), "polarity '' is none of"),
+    "no category": ("findings.csv", set_cell("categories", ""), "no category"),
+    "bad category": ("findings.csv", set_cell("categories", "FINDING"), "category 'FINDING'"),
+    "bad modifier": ("findings.csv", set_cell("modifiers", "colour"), "modifier 'colour'"),
+    "bad tier": ("findings.csv", set_cell("tier", "one"), "tier 'one' is none of"),
+    "bad flag": ("findings.csv", set_cell("key_finding", "yes"), "key_finding 'yes' is none of"),
+    "empty name": ("findings.csv", set_cell("name", ""), "must not be empty"),
+    "doubled id": ("findings.csv", set_cell("id", "lung_opacity"), "occurs twice"),
+    "region cycle": ("regions.csv", cycle, "is its own ancestor"),
+    "region side": ("regions.csv", set_cell("laterality", "both"), "laterality 'both' is none"),
+    "unknown region side": ("regions.csv", set_cell("left_id", "lft"), "no row with id 'lft'"),
+    "unknown label finding": ("labels.csv", set_cell("exact_findings", "oedema"), "'oedema'"),
+    "doubled label": ("labels.csv", lambda rows: rows.append(rows[0]), "occurs twice"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named_with_file_and_line(tmp_path: Path, mistake: str) -> None:
+    file, change, message = MISTAKES[mistake]
+    folder = edited(tmp_path / "reference", file, change)
+    with pytest.raises(UserError) as caught:
+        load_reference(folder)
+    text = str(caught.value)
+    assert f"{file}, line " in text
+    assert message in text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: "", "no column 'id'"),
+        (lambda text: text.splitlines()[0] + "\n", "no rows"),
+        (lambda text: text.replace("synonyms", "synonym", 1), "no column 'synonyms' (did you mean"),
+        (lambda text: text + "stray\n", "not the 14 cells of the header"),
+        (lambda text: text.replace(",0\n", ",0,0\n", 1), "not the 14 cells of the header"),
+    ],
+)
+def test_a_damaged_file_is_named(
+    tmp_path: Path, change: Callable[[str], str], message: str
+) -> None:
+    folder = tmp_path / "reference"
+    shutil.copytree(FOLDER, folder)
+    path = folder / "findings.csv"
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        load_reference(folder)
+    assert message.replace("14", str(header_cells())) in str(caught.value)
+
+
+def header_cells() -> int:
+    return len((FOLDER / "findings.csv").read_text(encoding="utf-8").splitlines()[0].split(","))
+
+
+def test_a_binary_file_and_a_missing_one_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "reference"
+    shutil.copytree(FOLDER, folder)
+    (folder / "findings.csv").write_bytes(b"\xff\xfe\x00id")
+    with pytest.raises(UserError, match=r"findings.csv: not a readable CSV file"):
+        load_reference(folder)
+    shutil.copytree(FOLDER, tmp_path / "other")
+    (tmp_path / "other" / "labels.csv").unlink()
+    with pytest.raises(UserError, match=r"labels.csv: no such file"):
+        load_reference(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "load"),
+    [
+        ("openi_classes.csv", "findings", load_tag_classes),
+        ("openi_qualifiers.csv", "finding", MeshFindings),
+    ],
+)
+def test_open_i_files_name_an_unknown_finding(
+    tmp_path: Path, file: str, column: str, load: Callable[..., object]
+) -> None:
+    folder = edited(tmp_path / "reference", file, set_cell(column, "cardiomegally"))
+    with pytest.raises(UserError, match=rf"{file}, line 7: .*did you mean 'cardiomegaly'"):
+        load(load_reference(folder))
