@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from cxrqba.errors import UserError, nearest
+from cxrqba.reference.cells import known, read_rows
 from cxrqba.reference.tables import Reference
 
 RENAMED = {"airspace opacity": "lung opacity"}
@@ -65,13 +66,13 @@ class MeshFindings:
         self._heads: dict[str, frozenset[str]] = {}
         for head, entry in reference.labels["openi_mesh"].items():
             if head.lower() != "normal":  # spellings of one head share their findings
-                known = self._heads.get(_plain(head), frozenset())
-                self._heads[_plain(head)] = known | frozenset(entry["exact"])
+                known = self._heads.get(plain(head), frozenset())
+                self._heads[plain(head)] = known | frozenset(entry["exact"])
         self._qualified = _qualifiers(reference)
 
     def findings(self, terms: list[str]) -> frozenset[str] | None:
         """Findings of a study's terms; None if the study was not indexed."""
-        split = [[_plain(p) for p in term.split("/")] for term in terms]
+        split = [[plain(p) for p in term.split("/")] for term in terms]
         if any(parts[0] == NOT_INDEXED for parts in split):
             return None
         return frozenset(f for parts in split for f in self._findings(parts[0], parts[1:]))
@@ -86,17 +87,14 @@ class MeshFindings:
 def _qualifiers(reference: Reference) -> dict[str, dict[str, str]]:
     path = reference.folder / "openi_qualifiers.csv"
     qualified: dict[str, dict[str, str]] = {}
-    for line, row in _csv(path)[1]:
-        finding = row["finding"].strip()
-        if finding and finding not in reference.findings:
-            raise UserError(
-                f"{path}, line {line}: no finding '{finding}'{nearest(finding, reference.findings)}"
-            )
-        qualified.setdefault(_plain(row["head"]), {})[_plain(row["qualifier"])] = finding
+    for line, row in read_rows(path, ("head", "qualifier", "finding")):
+        finding = known(row["finding"], reference.findings, f"{path}, line {line}")
+        qualified.setdefault(plain(row["head"]), {})[plain(row["qualifier"])] = "".join(finding)
     return qualified
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A heading or qualifier without accidents of case and spacing."""
     return " ".join(text.lower().split())
 
 

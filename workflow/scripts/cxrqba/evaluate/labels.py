@@ -8,11 +8,16 @@ for the class it is or, if it is none, for the nearest of its ancestors that is 
 atelectasis is an Atelectasis (the paper counts children too). "exact": only findings that are the
 class. "closed": also all that imply it (``labels.csv``). A study without
 graph has no observation and so is negative in all classes: a failure is not left out.
+
+Open-i is scored a second time on classes made of its own tags (:mod:`cxrqba.evaluate.tags`). Its
+indexers file what is seen and leave out what it may be ("opacity, may be pneumonia"), so there such
+a reading of another observation does not count unless it is certain; what changes if readings do
+count, or only the more certain observations, is shown beside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from cxrqba.evaluate import metrics
+from cxrqba.evaluate import metrics, tags
 from cxrqba.evaluate.gold import mesh_labels, read_mimic_labels
 from cxrqba.evaluate.keywords import KeywordBaseline
 from cxrqba.reference.tables import Reference
@@ -33,7 +38,19 @@ OURS = "ours"
 BASELINE = "keyword baseline"
 CLOSURES = ("nearest", "exact", "closed")
 CERTAINTIES = ("certain", "likely", "uncertain")
+READING = "associated with"
+"""Child type of what another observation may stand for."""
+VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "uncertain readings too": (CERTAINTIES, True),
+    "certain or likely": (("certain", "likely"), False),
+    "certain": (("certain",), False),
+}
+"""Other ways to count on the tag classes: certainties, and whether uncertain readings count."""
 CLASSES = "chexpert"
+GOLD_RULES = {
+    "openi_mesh": "MeSH terms as findings, unlisted terms negative, unindexed studies left out",
+    "mimic_cxr_jpg": "reference -1 not scored, blank negative",
+}
 NOT_SCORED = "No Finding"
 CXP_5 = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")
 CXP_7 = (*CXP_5, "Pneumonia", "Pneumothorax")
@@ -82,11 +99,14 @@ def _nearest_labels(finding: str, labels: Mapping[str, set[str]], reference: Ref
 
 
 def study_findings(
-    observations: pl.DataFrame, certainties: Iterable[str] = CERTAINTIES
+    observations: pl.DataFrame,
+    certainties: Iterable[str] = CERTAINTIES,
+    uncertain_readings: bool = True,
 ) -> dict[str, frozenset[str]]:
     """Study id -> findings asserted in the report; studies without one are missing.
 
-    ``observations`` needs study_id, obs_id, obs_entities, positiveness, certainty, from_report.
+    ``observations`` needs study_id, obs_id, obs_entities, positiveness, certainty, from_report,
+    child_type; ``uncertain_readings``: whether what another observation may stand for counts.
     The answer to the indication (OIND) repeats observations and is left out.
     """
     asserted = observations.filter(
@@ -95,6 +115,10 @@ def study_findings(
         pl.col("certainty").is_in(list(certainties)),
         pl.col("obs_id") != "OIND",
     )
+    if not uncertain_readings:
+        asserted = asserted.filter(
+            (pl.col("certainty") == "certain") | pl.col("child_type").ne_missing(READING)
+        )
     grouped = (
         asserted.select("study_id", "obs_entities")
         .explode("obs_entities", empty_as_null=True)
@@ -125,61 +149,92 @@ def evaluate(
 
     ``studies`` needs study_id, patient_id, report; ``references`` are (name, format, path).
     """
-    findings = study_findings(observations, settings.certainties)
     with_graph = frozenset(observations["study_id"].unique())
     scores: list[dict[str, Any]] = []
     labels: list[pl.DataFrame] = []
-    for name, kind, path in references:
-        for closure in CLOSURES:
-            classes = label_classes(reference, closure)
-            gold = read_gold(kind, path, reference, classes)
-            known = studies.filter(pl.col("study_id").is_in(list(gold))).sort("study_id")
-            case = _Case(name, closure, list(classes), gold, known)
-            ours = np.array(
-                [
-                    [bool(findings.get(s, frozenset()) & members) for members in classes.values()]
-                    for s in case.study_ids
-                ],
-                dtype=np.bool_,
-            ).reshape(len(case.study_ids), len(classes))
-            baseline = _baseline(KeywordBaseline(reference, classes), known, list(classes))
-            without = sum(s not in with_graph for s in case.study_ids)
-            protocol = _protocol(kind, settings, case, without)
-            for system, predicted in ((OURS, ours), (BASELINE, baseline)):
-                scores += _score_rows(case, system, predicted, settings, protocol)
-            labels.append(_label_rows(case, ours, baseline, with_graph))
+    for case in _cases(references, reference, studies):
+        baseline = _baseline(KeywordBaseline(reference, case.members), case)
+        findings = study_findings(observations, settings.certainties, not case.by_tags)
+        ours = _predicted(case, findings)
+        protocol = _protocol(settings, case, sum(s not in with_graph for s in case.study_ids))
+        for system, predicted in ((OURS, ours), (BASELINE, baseline)):
+            scores += _score_rows(case, system, predicted, settings, protocol)
+        for name, (certainties, readings) in VARIANTS.items() if case.by_tags else ():
+            predicted = _predicted(case, study_findings(observations, certainties, readings))
+            rows = _score_rows(case, f"{OURS}, {name}", predicted, settings, protocol)
+            scores += [r for r in rows if r["class"] in ("macro", "micro")]
+        labels.append(_label_rows(case, ours, baseline, with_graph))
     table = pl.concat(labels) if labels else pl.DataFrame(schema=STUDY_LABELS)
     return frame(scores, LABEL_SCORES), table
+
+
+def _cases(
+    references: Iterable[tuple[str, str, Path]], reference: Reference, studies: pl.DataFrame
+) -> Iterator[_Case]:
+    """Every reference set with every list of classes and closure."""
+    for name, kind, path in references:
+        for closure in CLOSURES:
+            found = label_classes(reference, closure)
+            sets = {"CXP-5": CXP_5, "CXP-7": CXP_7, "CXP-13": tuple(found)}
+            gold = read_gold(kind, path, reference, found)
+            yield _Case(name, closure, found, sets, gold, studies, GOLD_RULES[kind])
+        if kind == "openi_mesh":
+            mesh = read_openi_mesh(path)
+            classes = tags.load_tag_classes(reference)
+            for closure in tags.CLOSURES:
+                found = tags.members(classes, reference, closure)
+                gold = tags.tag_labels(mesh, classes, found)
+                yield _Case(
+                    f"{name}, own classes",
+                    closure,
+                    found,
+                    tags.class_sets(classes),
+                    gold,
+                    studies,
+                    "uncertain readings of another observation not counted; MeSH terms as classes, "
+                    "studies without a term negative, unindexed left out",
+                    by_tags=True,
+                )
 
 
 class _Case:
     """One reference set under one closure, as matrices."""
 
     def __init__(
-        self, name: str, closure: str, classes: list[str], gold: Gold, studies: pl.DataFrame
+        self,
+        name: str,
+        closure: str,
+        members: Mapping[str, frozenset[str]],
+        sets: Mapping[str, Sequence[str]],
+        gold: Gold,
+        studies: pl.DataFrame,
+        gold_rule: str,
+        by_tags: bool = False,
     ):
         self.name = name
         self.closure = closure
-        self.classes = classes
-        self.study_ids = studies["study_id"].to_list()
+        self.members = members
+        self.classes = list(members)
+        self.subsets = {s: [self.classes.index(c) for c in names] for s, names in sets.items()}
+        self.gold_rule = gold_rule
+        self.by_tags = by_tags
+        known = studies.filter(pl.col("study_id").is_in(list(gold))).sort("study_id")
+        self.study_ids = known["study_id"].to_list()
+        self.reports = known["report"].to_list()
         self.missing = len(gold) - len(self.study_ids)
         self.gold = np.array(
-            [[_scored(gold[s][c]) for c in classes] for s in self.study_ids], dtype=np.int8
-        ).reshape(len(self.study_ids), len(classes))
-        patients = studies["patient_id"].to_list()
+            [[_scored(gold[s][c]) for c in self.classes] for s in self.study_ids], dtype=np.int8
+        ).reshape(len(self.study_ids), len(self.classes))
+        patients = known["patient_id"].to_list()
         self.by_patient = all(p is not None for p in patients)
         units = patients if self.by_patient else self.study_ids
         numbers = {unit: i for i, unit in enumerate(sorted(set(units)))}
         self.groups = np.array([numbers[u] for u in units], dtype=np.int64)
 
     @property
-    def subsets(self) -> dict[str, list[int]]:
-        """Named class sets as class numbers."""
-        return {
-            "CXP-5": [self.classes.index(c) for c in CXP_5],
-            "CXP-7": [self.classes.index(c) for c in CXP_7],
-            "CXP-13": list(range(len(self.classes))),
-        }
+    def widest(self) -> str:
+        """Name of the widest class set: under it the single classes are listed."""
+        return list(self.subsets)[-1]
 
 
 def _scored(label: int | None) -> int:
@@ -187,25 +242,26 @@ def _scored(label: int | None) -> int:
     return metrics.EXCLUDED if label == -1 else int(label or 0)
 
 
-def _baseline(
-    baseline: KeywordBaseline, studies: pl.DataFrame, classes: list[str]
-) -> npt.NDArray[np.bool_]:
-    rows = []
-    for report in studies["report"]:
-        found = baseline.labels(report)
-        rows.append([found[c] for c in classes])
-    return np.array(rows, dtype=np.bool_).reshape(studies.height, len(classes))
+def _predicted(case: _Case, findings: Mapping[str, frozenset[str]]) -> npt.NDArray[np.bool_]:
+    rows = [
+        [bool(findings.get(s, frozenset()) & found) for found in case.members.values()]
+        for s in case.study_ids
+    ]
+    return np.array(rows, dtype=np.bool_).reshape(case.gold.shape)
 
 
-def _protocol(kind: str, settings: Settings, case: _Case, without_graph: int) -> str:
+def _baseline(baseline: KeywordBaseline, case: _Case) -> npt.NDArray[np.bool_]:
+    rows = [[found[c] for c in case.classes] for found in map(baseline.labels, case.reports)]
+    return np.array(rows, dtype=np.bool_).reshape(case.gold.shape)
+
+
+def _protocol(settings: Settings, case: _Case, without_graph: int) -> str:
     unit = "patients" if case.by_patient else "studies (no patients known)"
-    uncertain = "MeSH terms as findings, unlisted terms negative, unindexed studies left out"
-    if kind == "mimic_cxr_jpg":
-        uncertain = "reference -1 not scored, blank negative"
     return (
         f"{len(case.study_ids)} studies; positive = any asserted observation "
-        f"({', '.join(settings.certainties)}); {uncertain}; {without_graph} studies without graph "
-        f"count as negative; {case.missing} labelled studies not in this run; bootstrap over {unit}"
+        f"({', '.join(settings.certainties)}); {case.gold_rule}; {without_graph} studies without "
+        f"graph count as negative; {case.missing} labelled studies not in this run; bootstrap over "
+        f"{unit}"
     )
 
 
@@ -229,7 +285,7 @@ def _score_rows(
                 "reference": case.name,
                 "system": system,
                 "class": case.classes[what] if isinstance(what, int) else kind,
-                "class_set": "CXP-13" if isinstance(what, int) else what,
+                "class_set": case.widest if isinstance(what, int) else what,
                 "metric": metric,
                 "value": score.value,
                 "low": score.low,
@@ -269,12 +325,11 @@ def _label_rows(
 
 
 def summary(scores: pl.DataFrame) -> str:
-    """Micro MCC over CXP-13 of each reference, system and closure, as one line for the log."""
-    rows = scores.filter(
-        pl.col("metric") == "mcc", pl.col("class") == "micro", pl.col("class_set") == "CXP-13"
-    )
+    """Micro MCC of each reference, system and closure over each class set, for the log."""
+    rows = scores.filter(pl.col("metric") == "mcc", pl.col("class") == "micro")
     found = [
-        f"{r['reference']}, {r['system']}, {r['closure']}: micro MCC {r['value']:.3f}"
-        for r in rows.iter_rows(named=True)
+        f"{r['reference']}, {r['system']}, {r['closure']}: {r['class_set']} micro MCC "
+        f"{r['value']:.3f}"
+        for r in rows.filter(~pl.col("class_set").is_in(["CXP-5", "CXP-7"])).iter_rows(named=True)
     ]
     return "; ".join(found) or "no reference set"

@@ -35,7 +35,19 @@ def label_table(paths: Sequence[Path], dataset: str) -> Table:
     scores = _load(paths, LABEL_SCORES)
     if scores.is_empty():
         return no_data(name, caption, dataset, scores, "no label reference is configured")
-    blocks = [Block(_label_summary(scores), "MCC over class sets", ("Reference", "System", "Tags"))]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for (reference,), part in scores.group_by("reference", maintain_order=True):
+        pooled = part.filter(pl.col("class").is_in(POOLED))
+        alike.setdefault(tuple(class_sets(pooled)), []).append(str(reference))
+    keys = ("Reference", "System", "Tags")
+    blocks = [
+        Block(
+            _label_summary(scores.filter(pl.col("reference").is_in(references))),
+            "MCC over class sets",
+            keys,
+        )
+        for references in alike.values()
+    ]
     for (reference, closure), part in scores.group_by("reference", "closure", maintain_order=True):
         classes = part.filter(~pl.col("class").is_in(POOLED))
         if classes.height:
@@ -104,10 +116,10 @@ def _load(paths: Sequence[Path], schema: pl.Schema) -> pl.DataFrame:
 
 
 def _label_summary(scores: pl.DataFrame) -> pl.DataFrame:
-    """One row per reference, system and closure; macro per class set, micro over the widest set."""
+    """One row per reference, system and closure; macro per class set, micro over the wide sets."""
     pooled = scores.filter(pl.col("class").is_in(POOLED), pl.col("metric") == "mcc")
     sets = class_sets(pooled)
-    micro = class_sets(pooled.filter(pl.col("class") == "micro"))[-1:]
+    micro = [s for s in sets if s not in CLASS_SETS[:-1]]
     rows = []
     for keys, part in pooled.group_by("reference", "system", "closure", maintain_order=True):
         values = {(r["class"], r["class_set"]): r for r in part.iter_rows(named=True)}

@@ -101,10 +101,13 @@ def _grades(rated: Sequence[Path]) -> list[tuple[str, str | None]]:
 
 
 def _labels(scores: Sequence[Path]) -> list[tuple[str, str | None]]:
-    """One line per reference and system: pooled MCC under the first, the default closure."""
+    """One line per reference and system: pooled MCC under its first, the default closure."""
     table = scan(scores, list(LABEL_SCORES), LABEL_SCORES).collect()
     pooled = table.filter(pl.col("metric") == "mcc", pl.col("class").is_in(["macro", "micro"]))
-    pooled = pooled.filter(pl.col("closure") == pl.col("closure").first())
+    pooled = pooled.filter(
+        pl.col("closure") == pl.col("closure").first().over("reference"),
+        ~pl.col("system").str.contains(", "),  # ours, counted in another way
+    )
     lines: list[tuple[str, str | None]] = []
     keys = ("reference", "system", "closure")
     for (reference, system, closure), part in pooled.group_by(*keys, maintain_order=True):
