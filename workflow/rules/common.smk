@@ -106,8 +106,15 @@ def evaluation():
 
 def gold(kind):
     """Files of the reference sets of one kind, where they are files."""
-    paths = [r["path"] for r in DATASET.references(RESULTS)[kind]]
-    return [p for p in paths if not Path(p).is_dir()]
+    keys = ["path", "observations", "split", "names", "sections"]
+    paths = [r.get(key) for r in DATASET.references(RESULTS)[kind] for key in keys]
+    return [p for p in paths if p and not Path(p).is_dir()]
+
+
+def peer_claims():
+    """What `make peer` wrote, if it was run: the peer has an environment of its own."""
+    path = Path(f"{RESULTS}/evaluate_extraction/peer.parquet")
+    return [str(path)] if path.is_file() else []
 
 
 def targets():
@@ -116,6 +123,8 @@ def targets():
     figures = []
     if DATASET.evaluate.regions:
         tables.append("table_regions")
+    if DATASET.evaluate.extraction:
+        tables.append("table_extraction")
     if DATASET.has_reports:
         tables += ["table_2a_labels", "table_2b_boxes", "table_3_uniqueness"]
         figures += [

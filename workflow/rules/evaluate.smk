@@ -1,10 +1,47 @@
 """Evaluation against expert labels and boxes and known anatomy (paper Sec. 4.1, C).
 
 Inputs: graphs, region boxes, the reference sets the dataset file names. Outputs: scores with
-intervals. Steps: evaluate_labels, evaluate_boxes, evaluate_regions.
+intervals. Steps: evaluate_extraction, evaluate_labels, evaluate_boxes, evaluate_regions.
 """
 
 EVALUATION = evaluation()
+
+
+rule evaluate_extraction:
+    input:
+        studies=shards_of("prepare_studies", "studies"),
+        sentences=shards_of("extract_sentences", "sentences"),
+        raw_observations=shards_of("extract_observations", "observations"),
+        mappings="<results>/map_entities/mappings.parquet",
+        observations=shards_of("build_graphs", "observations"),
+        gold=gold("extraction"),
+        peer=peer_claims(),
+        reference=reference_tables(),
+    output:
+        scores="<results>/evaluate_extraction/scores.parquet",
+        stages="<results>/evaluate_extraction/stages.parquet",
+        errors="<results>/evaluate_extraction/errors.parquet",
+    log:
+        "<logs>/evaluate_extraction.log",
+    benchmark:
+        "<benchmarks>/evaluate_extraction.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        code=code("evaluate_extraction"),
+        settings=EVALUATION["extraction"],
+    message:
+        "evaluate_extraction: observations against annotated reports"
+    shell:
+        "step evaluate_extraction --studies {input.studies} --sentences {input.sentences}"
+        " --raw-observations {input.raw_observations} --mappings {input.mappings}"
+        " --observations {input.observations} --peer {input.peer}"
+        " --reference resources/reference --scores {output.scores} --stages {output.stages}"
+        " --errors {output.errors} --settings {params.settings:q} --log {log}"
+        " # code {params.code}"
 
 
 rule evaluate_labels:

@@ -128,6 +128,38 @@ rule table_accounting:
         " --log {log} # code {params.code}"
 
 
+rule table_extraction:
+    input:
+        scores="<results>/evaluate_extraction/scores.parquet",
+        stages="<results>/evaluate_extraction/stages.parquet",
+    output:
+        csv="<results>/tables/table_extraction.csv",
+        markdown=report(
+            "<results>/tables/table_extraction.md",
+            caption="../report/table_extraction.rst",
+            category="Tables",
+            labels={"table": "extraction: observations against annotated reports"},
+        ),
+    log:
+        "<logs>/table_extraction.log",
+    benchmark:
+        "<benchmarks>/table_extraction.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_extraction"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_extraction"
+    shell:
+        "step table_extraction --scores {input.scores} --stages {input.stages}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
 rule table_regions:
     input:
         scores="<results>/evaluate_regions/scores.parquet",

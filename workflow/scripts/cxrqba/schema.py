@@ -595,6 +595,88 @@ REGION_SCORES = pl.Schema(
     }
 )
 
+EXTRACTION_CLAIMS = pl.Schema(
+    {
+        "study_id": STR,
+        "sent_id": STR,
+        "finding": STR,  # reference name
+        "positiveness": STR,  # pos or neg
+        "certainty": STR,
+        "laterality": STR,
+        "start": INT,  # [start, end) of the words that name it, in the report
+        "end": INT,
+    }
+)
+"""What a system other than ours says of a sentence."""
+
+EXTRACTION_SCORES = pl.Schema(
+    {
+        "dataset": STR,
+        "reference": STR,  # gold set
+        "part": STR,  # dev or sealed: never pooled
+        "system": STR,
+        "aspect": STR,  # observations, negated, side, ...
+        "metric": STR,  # precision, recall, f1; accuracy, wrong, unknown of matched pairs
+        "value": FLOAT,  # NaN where undefined
+        "low": FLOAT,  # 95 % bootstrap interval
+        "high": FLOAT,
+        "gold": INT,  # rows of the gold the aspect is about
+        "predicted": INT,  # observations of the system
+        "studies": INT,
+        "patients": INT,  # units of the bootstrap
+        "protocol": STR,
+    }
+)
+
+EXTRACTION_STAGES = pl.Schema(
+    {
+        "reference": STR,
+        "part": STR,
+        "error": STR,  # missed or spurious
+        "stage": STR,  # where it arose: section, mention, scope, mapping, graph, reference
+        "count": INT,
+    }
+)
+
+EXTRACTION_ERRORS = pl.Schema(
+    {
+        "reference": STR,
+        "study_id": STR,
+        "sent_id": STR,
+        "error": STR,  # missed, spurious, or the aspect in which a matched pair differs
+        "stage": STR,
+        "gold": STR,  # finding, polarity, certainty, side of the gold row
+        "ours": STR,
+    }
+)
+"""Single errors, of the part "dev" alone."""
+
+# --- labels for one's own use -------------------------------------------------------------------
+
+LABELS = pl.Schema(
+    {
+        "patient_id": STR,
+        "study_id": STR,
+        "class": STR,
+        "value": STR,  # positive, negative, uncertain, not mentioned
+        "certainty": STR,  # certain, likely, uncertain; null where nothing decides
+        "is_complete": BOOL,  # the whole report was understood
+        "evidence": pl.List(
+            pl.Struct(
+                {
+                    "says": STR,  # a value, one-sided denial, limited denial, comparison_only, ...
+                    "finding": STR,  # reference name
+                    "laterality": STR,
+                    "obs_id": STR,
+                    "sent_id": STR,
+                    "start": INT,  # [start, end) in characters of the study's report
+                    "end": INT,
+                }
+            )
+        ),  # what decided first
+    }
+)
+
 # --- provenance ---------------------------------------------------------------------------------
 
 ACCOUNTING = pl.Schema(
