@@ -5,9 +5,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+MODELS := .venv-models
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint lock schema clean
+.PHONY: demo test test-models mapping-sweep lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -15,6 +16,17 @@ demo: $(VENV)/.base
 test: $(VENV)/.base $(VENV)/.test
 	@tests/system-packages.sh
 	$(BIN)/python -m pytest
+
+# What needs torch and a real model runs in an environment of its own (about 2 GB, CPU only).
+test-models: $(MODELS)/.ready
+	CXRQBA_REQUIRE_MODELS=1 $(MODELS)/bin/python -m pytest -m models
+
+# Score entity mapping on the gold phrases at thresholds 0.30 to 0.90; PART=sealed for the other half.
+PART ?= dev
+mapping-sweep: $(VENV)/.base
+	@$(BIN)/python workflow/scripts/sweep_mapping.py --gold resources/mapping_gold/mapping.csv \
+	  --reference resources/reference --scores results/mapping_sweep/$(PART).csv \
+	  --table results/mapping_sweep/$(PART).md --settings '{"part": "$(PART)"}'
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check workflow/scripts tests
@@ -52,4 +64,12 @@ $(VENV)/.base: $(VENV)/bin/python requirements.lock pyproject.toml
 $(VENV)/.test: $(VENV)/.base requirements-test.lock
 	@echo "Installing the packages of requirements-test.lock into $(VENV) ..."
 	@$(PIP) install --require-hashes --requirement requirements-test.lock
+	@touch $@
+
+$(MODELS)/.ready: requirements-test.lock requirements-models.txt pyproject.toml
+	@$(PYTHON) -m venv $(MODELS)
+	@echo "Installing the packages of requirements-models.txt into $(MODELS) ..."
+	@$(MODELS)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements-test.lock
+	@$(MODELS)/bin/python -m pip --disable-pip-version-check --quiet install --requirement requirements-models.txt
+	@$(MODELS)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@

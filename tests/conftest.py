@@ -27,11 +27,14 @@ def shared() -> Path:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> object:
-    """Turn a skip of a test that needs the shared data into a failure where the data must be."""
+    """Turn a skip for want of shared data or models into a failure where these must be."""
     report = yield
-    required = os.environ.get("CXRQBA_REQUIRE_SHARED") == "1"
-    needs = "shared" in item.keywords or "shared" in getattr(item, "fixturenames", ())
-    if required and report.skipped and needs:
-        report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} was skipped although the shared data is present"
+    shared = "shared" in item.keywords or "shared" in getattr(item, "fixturenames", ())
+    for needs, variable, what in (
+        (shared, "CXRQBA_REQUIRE_SHARED", "the shared data is present"),
+        ("models" in item.keywords, "CXRQBA_REQUIRE_MODELS", "the models are asked for"),
+    ):
+        if needs and report.skipped and os.environ.get(variable) == "1":
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid} was skipped although {what}"
     return report

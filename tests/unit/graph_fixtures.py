@@ -13,7 +13,8 @@ from cxrqba.graph.model import Observation, SceneGraph
 from cxrqba.graph.tags import Mappings, mappings_by_text
 from cxrqba.graph.vocabulary import Vocabulary
 from cxrqba.ledger import Ledger
-from cxrqba.mapping.lexical import LexicalMapper
+from cxrqba.mapping.lexical import LexicalBackend
+from cxrqba.mapping.mapper import Mapper
 from cxrqba.mapping.mentions import collect
 from cxrqba.reference.tables import Reference, load_reference
 from cxrqba.schema import INDICATIONS, RAW_OBSERVATIONS
@@ -30,9 +31,9 @@ def reference() -> Reference:
 
 
 @lru_cache(maxsize=1)
-def mapper() -> LexicalMapper:
+def mapper() -> Mapper:
     """The lexical mapper of the project's reference."""
-    return LexicalMapper(reference())
+    return Mapper(reference(), LexicalBackend())
 
 
 @lru_cache(maxsize=1)

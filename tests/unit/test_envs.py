@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-CONDA_NAMES = {"matplotlib-base": "matplotlib"}
+CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
 
 
 def locked(name: str) -> dict[str, str]:
@@ -21,7 +21,7 @@ def locked(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("env", sorted((ROOT / "workflow" / "envs").glob("*.yaml")), ids=str)
 def test_conda_environments_pin_the_locked_versions(env: Path) -> None:
-    versions = locked("requirements.lock")
+    versions = locked("requirements-models.txt") | locked("requirements.lock")
     for dependency in yaml.safe_load(env.read_text(encoding="utf-8"))["dependencies"]:
         assert isinstance(dependency, str), "a pip section is lost by a pin file"
         name, _, version = dependency.partition("=")

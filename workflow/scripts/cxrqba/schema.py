@@ -307,12 +307,13 @@ MAPPINGS = pl.Schema(
     {
         "kind": STR,
         "text": STR,
-        "reference": STR,  # name in the reference tables; null if below the threshold
+        "count": INT,  # how often the text occurs in all shards
+        "reference": STR,  # name in the reference tables; null if nothing is near enough
         "reference_type": STR,  # modifier type for modifiers, else null
         "score": FLOAT,
         "runner_up": STR,
         "runner_up_score": FLOAT,
-        "method": STR,  # exact, lexical, sentence_transformers
+        "method": STR,  # exact, lexical, sentence_transformers; cue_table: left to the cues
     }
 )
 
