@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxrqba.reference.tables import load_regions
+from cxrqba.regions.crops import clean
 from cxrqba.regions.engine import Anatomy, localize
 from cxrqba.schema import EXTRACTION_QUALITY
 
@@ -30,7 +31,7 @@ def _anatomy(found: dict[str, tuple[int, int, int, int]], view: str, sides: bool
         mask = np.zeros((45, 60), dtype=bool)
         mask[y : y + height, x : x + width] = True
         masks[name] = mask
-    return Anatomy(view, masks, sides_known=sides)
+    return Anatomy(view, clean(masks.items()), frame=(45, 60), sides_known=sides)
 
 
 @settings(max_examples=60, deadline=None)

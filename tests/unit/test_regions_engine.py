@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 from cxrqba.reference.tables import load_regions
-from cxrqba.regions.engine import Anatomy, Mask, localize, remove_outliers
+from cxrqba.regions.crops import Mask, clean, remove_outliers
+from cxrqba.regions.engine import Anatomy, localize
 from cxrqba.regions.rules import Found, parse_rule
 
 REFERENCE = Path(__file__).parents[2] / "resources" / "reference"
@@ -24,6 +26,10 @@ def mask(x1: int, y1: int, x2: int, y2: int) -> Mask:
     return found
 
 
+def film(view: str, masks: Mapping[str, Mask] | None = None, **found: Any) -> Anatomy:
+    return Anatomy(view, clean((masks or {}).items()), frame=(100, 100), **found)
+
+
 def rows(anatomy: Anatomy, min_area: float = 25) -> dict[str, dict[str, Any]]:
     return {r["region"]: r for r in localize(anatomy, REGIONS, SIZE, min_area)}
 
@@ -33,7 +39,7 @@ LUNGS = {"left lung": mask(55, 10, 90, 80), "right lung": mask(10, 10, 45, 80)}
 
 
 def test_mask_boxes_are_in_original_pixels() -> None:
-    row = rows(Anatomy("frontal", LUNGS))["left lung"]
+    row = rows(film("frontal", LUNGS))["left lung"]
     assert row["bboxes"] == [[110, 20, 180, 160]]
     assert row["source"] == "mask"
     assert row["mask_ids"] == ["left lung"]
@@ -41,13 +47,13 @@ def test_mask_boxes_are_in_original_pixels() -> None:
 
 
 def test_a_pair_stays_two_boxes_left_first() -> None:
-    row = rows(Anatomy("frontal", {**LUNGS, "lung": mask(10, 10, 90, 80)}))["lungs"]
+    row = rows(film("frontal", {**LUNGS, "lung": mask(10, 10, 90, 80)}))["lungs"]
     assert row["bboxes"] == [[110, 20, 180, 160], [20, 20, 90, 160]]
     assert not row["is_fallback"]
 
 
 def test_one_side_of_a_pair_is_incomplete() -> None:
-    found = rows(Anatomy("frontal", {"left lung": mask(55, 10, 90, 80)}))
+    found = rows(film("frontal", {"left lung": mask(55, 10, 90, 80)}))
     assert found["hemithoraces"]["bboxes"] == [[110, 20, 180, 160]]
     assert found["hemithoraces"]["localization_quality"] == "INCOMPLETE_LOCALIZATION"
     assert found["lungs"]["localization_quality"] == "INCOMPLETE_LOCALIZATION"
@@ -55,7 +61,7 @@ def test_one_side_of_a_pair_is_incomplete() -> None:
 
 def test_superbox_intersection_and_nesting() -> None:
     found = rows(
-        Anatomy(
+        film(
             "frontal",
             {
                 "left mid zone lung": mask(60, 30, 90, 50),
@@ -77,7 +83,7 @@ def test_superbox_intersection_and_nesting() -> None:
 def test_masks_that_do_not_meet_are_intersected_as_boxes() -> None:
     wedge = mask(58, 50, 92, 80)
     wedge[50:79, 58:70] = False  # the heart's place, so that box and mask differ
-    found = rows(Anatomy("frontal", {"left lung base": wedge, "heart": mask(40, 50, 68, 78)}))
+    found = rows(film("frontal", {"left lung base": wedge, "heart": mask(40, 50, 68, 78)}))
     row = found["left cardiophrenic angle"]
     assert row["bboxes"] == [[116, 100, 136, 156]]
     assert row["source"] == "composed"
@@ -85,7 +91,7 @@ def test_masks_that_do_not_meet_are_intersected_as_boxes() -> None:
 
 
 def test_fallbacks_are_ordered_flagged_and_named() -> None:
-    found = rows(Anatomy("frontal", LUNGS))
+    found = rows(film("frontal", LUNGS))
     row = found["left hilum"]  # left mid lung zone is missing too, its fallback is the lung
     assert row["bboxes"] == [[110, 20, 180, 160]]
     assert row["is_fallback"]
@@ -97,7 +103,7 @@ def test_fallbacks_are_ordered_flagged_and_named() -> None:
 
 def test_a_side_never_takes_the_other_sides_box() -> None:
     right = {"right lung": mask(10, 10, 45, 80), "kidney right": mask(20, 85, 30, 95)}
-    found = rows(Anatomy("frontal", right))
+    found = rows(film("frontal", right))
     left = [r for n, r in found.items() if REGIONS[n].laterality == "left"]
     assert all(box[0] >= 90 for r in left for box in r["bboxes"]), left
     assert found["right upper abdomen"]["bboxes"] == [[40, 170, 60, 190]]
@@ -106,19 +112,19 @@ def test_a_side_never_takes_the_other_sides_box() -> None:
 
 def test_lateral_films_have_no_sides_unless_known() -> None:
     masks = {**LUNGS, "lung": mask(10, 10, 90, 80), "stomach": mask(60, 82, 80, 95)}
-    found = rows(Anatomy("lateral", masks, sides_known=False))
+    found = rows(film("lateral", masks, sides_known=False))
     assert found["lungs"]["bboxes"] == [[20, 20, 180, 160]]
     assert found["left lung"]["bboxes"] == [[20, 20, 180, 160]]
     assert found["left lung"]["is_fallback"]
     assert found["left lung"]["reference_region"] == "lungs"
     assert found["left hilum"]["reference_region"] == "lungs"
     assert not found["stomach"]["is_fallback"]  # one organ, whatever side it lies on
-    known = rows(Anatomy("lateral", masks, sides_known=True))
+    known = rows(film("lateral", masks, sides_known=True))
     assert known["left lung"]["bboxes"] == [[110, 20, 180, 160]]
 
 
 def test_imagenome_box_instead_of_a_missing_mask_is_a_fallback() -> None:
-    anatomy = Anatomy("frontal", imagenome={"trachea": (90, 0, 110, 80), "svc": (80, 40, 90, 90)})
+    anatomy = film("frontal", imagenome={"trachea": (90, 0, 110, 80), "svc": (80, 40, 90, 90)})
     found = rows(anatomy)
     assert found["superior vena cava"]["localization_quality"] == "BBOX_LOCALIZATION"
     assert found["superior vena cava"]["source"] == "imagenome"
@@ -127,7 +133,7 @@ def test_imagenome_box_instead_of_a_missing_mask_is_a_fallback() -> None:
 
 
 def test_boxes_are_clipped_and_small_ones_dropped() -> None:
-    anatomy = Anatomy(
+    anatomy = film(
         "frontal",
         boxes={
             "heart": (-20, 50, 150, 260),
@@ -144,7 +150,7 @@ def test_boxes_are_clipped_and_small_ones_dropped() -> None:
 def test_outliers_are_removed() -> None:
     lung = mask(55, 10, 90, 80)
     lung[95:97, 2:4] = True
-    assert rows(Anatomy("frontal", {"left lung": lung}))["left lung"]["bboxes"] == [
+    assert rows(film("frontal", {"left lung": lung}))["left lung"]["bboxes"] == [
         [110, 20, 180, 160]
     ]
     assert remove_outliers(np.zeros((5, 5), dtype=bool)) is None
@@ -172,7 +178,7 @@ def test_every_rule_gives_boxes_when_all_structures_are_found() -> None:
     imagenome = {
         r.imagenome_bbox: (40.0, 40.0, 120.0, 120.0) for r in REGIONS.values() if r.imagenome_bbox
     }
-    found = rows(Anatomy("frontal", everything, imagenome=imagenome))
+    found = rows(film("frontal", everything, imagenome=imagenome))
     assert len(found) == 257
     for name, row in found.items():
         assert not row["is_fallback"], name
@@ -181,8 +187,8 @@ def test_every_rule_gives_boxes_when_all_structures_are_found() -> None:
 
 
 def test_without_any_structure_there_is_no_box() -> None:
-    assert rows(Anatomy("frontal")) == {}
-    assert rows(Anatomy("frontal", {"heart": np.zeros((100, 100), dtype=bool)})) == {}
+    assert rows(film("frontal")) == {}
+    assert rows(film("frontal", {"heart": np.zeros((100, 100), dtype=bool)})) == {}
 
 
 def test_structures_of_the_rules_are_structures_of_cxas() -> None:

@@ -36,7 +36,8 @@ from cxrqba.regions.contours import (
     prepare,
     search,
 )
-from cxrqba.regions.engine import Anatomy, Box, Mask
+from cxrqba.regions.crops import Mask, clean
+from cxrqba.regions.engine import Anatomy, Box
 
 MIN_SIDE = 48
 """An image with a shorter side shows no anatomy."""
@@ -228,7 +229,8 @@ class _Drawing:
 
         return Anatomy(
             view=view,
-            masks={name: mask for name, mask in self.masks.items() if mask.any()},
+            masks=clean(self.masks.items()),
+            frame=self.shape,
             boxes=scaled(self.boxes),
             imagenome=scaled(self.imagenome),
             derived=True,

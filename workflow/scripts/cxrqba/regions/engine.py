@@ -15,42 +15,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import ndimage
-
 from cxrqba.reference.tables import Region
+from cxrqba.regions.crops import Crop, combine
 from cxrqba.regions.rules import Compound, Found, Named, Rule, parse_rule
 
 Box = tuple[float, float, float, float]
-Mask = NDArray[np.bool_]
-
-OUTLIER_SHARE = 0.05
-"""A connected part of a mask smaller than this share of its largest part is an outlier."""
-
 OPPOSITE = {"left": "right", "right": "left"}
-
-
-@dataclass(frozen=True, slots=True)
-class Crop:
-    """A mask cut to its box: ``pixels`` (h, w) with its corner ``top``, ``left`` in the frame."""
-
-    pixels: Mask
-    top: int
-    left: int
 
 
 @dataclass(frozen=True)
 class Anatomy:
     """What a backend found in one image.
 
-    ``masks`` holds (h, w) boolean masks by CXAS structure name, all of one frame that covers the
-    whole image at any scale. ``boxes`` are in original pixels, by CXAS name (a structure found
+    ``masks`` holds crops by CXAS structure name, all of one ``frame`` (height, width) that covers
+    the whole image at any scale. ``boxes`` are in original pixels, by CXAS name (a structure found
     without its outline); ``imagenome`` likewise by Chest ImaGenome name.
     """
 
     view: str  # frontal or lateral
-    masks: Mapping[str, Mask] = field(default_factory=dict)
+    masks: Mapping[str, Crop] = field(default_factory=dict)
+    frame: tuple[int, int] = (1, 1)
     boxes: Mapping[str, Box] = field(default_factory=dict)
     imagenome: Mapping[str, Box] = field(default_factory=dict)
     derived: bool = False  # imagenome boxes come from the image itself, not from the data set
@@ -106,45 +90,6 @@ def localize(
     return rows
 
 
-def remove_outliers(mask: Mask) -> Crop | None:
-    """Drop the small connected parts of a (h, w) mask and cut it to its box; None if empty.
-
-    Parts are told apart on blocks of 1, 2, 4 or 8 pixels, so that a mask of a whole film costs no
-    more than a small one; parts within a block of each other count as one.
-    """
-    block = next((b for b in (8, 4, 2) if max(mask.shape) >= 128 * b), 1)
-    coarse = _occupied(mask, block)
-    labels, count = ndimage.label(coarse, structure=np.ones((3, 3), dtype=bool))
-    if count == 0:
-        return None
-    areas = np.bincount(labels.ravel())
-    areas[0] = 0
-    keep = areas >= OUTLIER_SHARE * areas.max()
-    keep[0] = False
-    whole = bool(keep[1:].all())
-    kept = coarse if whole else keep[labels]
-    rows, columns = np.flatnonzero(kept.any(axis=1)), np.flatnonzero(kept.any(axis=0))
-    top, left = int(rows[0]) * block, int(columns[0]) * block
-    bottom, right = (int(rows[-1]) + 1) * block, (int(columns[-1]) + 1) * block
-    pixels = mask[top:bottom, left:right]
-    if not whole:
-        inside = kept[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-        fine = inside.repeat(block, axis=0).repeat(block, axis=1)
-        pixels = pixels & fine[: pixels.shape[0], : pixels.shape[1]]
-    return _shrink(Crop(pixels, top, left))
-
-
-def _occupied(mask: Mask, block: int) -> Mask:
-    """Which blocks of ``block`` x ``block`` pixels hold any of the mask."""
-    height, width = mask.shape
-    padded = np.zeros((-(-height // block) * block, -(-width // block) * block), dtype=bool)
-    padded[:height, :width] = mask
-    # one integer holds a row of a block: no pixel is looked at on its own
-    rows = padded.view(f"u{block}") != 0
-    occupied: Mask = rows.reshape(len(padded) // block, block, -1).any(axis=1)
-    return occupied
-
-
 class _Composer:
     """Evaluates the rules of one image, each region once."""
 
@@ -160,8 +105,7 @@ class _Composer:
         self.height, self.width = size
         self.min_area = min_area
         self.lateral = anatomy.view == "lateral"
-        frame = next((m.shape for m in anatomy.masks.values()), size)
-        self.scale = (self.width / frame[1], self.height / frame[0])
+        self.scale = (self.width / anatomy.frame[1], self.height / anatomy.frame[0])
         self._structures: dict[str, Extent | None] = {}
         self._regions: dict[str, Extent | None] = {}
 
@@ -277,10 +221,9 @@ class _Composer:
             box = self.anatomy.imagenome.get(name)
             source = "composed" if self.anatomy.derived else "imagenome"
             return None if box is None else self._extent((box,), source)
-        mask = self.anatomy.masks.get(name)
-        if mask is not None:
-            crop = remove_outliers(mask)
-            return None if crop is None else self._from_crop(crop, "mask", (name,))
+        crop = self.anatomy.masks.get(name)
+        if crop is not None:
+            return self._from_crop(crop, "mask", (name,))
         box = self.anatomy.boxes.get(name)
         return None if box is None else self._extent((box,), "composed")
 
@@ -319,7 +262,7 @@ class _Composer:
         mask_ids = tuple(m for e in parts for m in e.mask_ids)
         crops = [e.crop for e in parts]
         if all(crop is not None for crop in crops):
-            crop = _combine([c for c in crops if c is not None], meet)
+            crop = combine([c for c in crops if c is not None], meet)
             extent = crop and self._from_crop(crop, "composed", mask_ids)
             if extent:
                 return replace(extent, complete=complete)
@@ -334,13 +277,7 @@ class _Composer:
 
     def _from_crop(self, crop: Crop, source: str, mask_ids: tuple[str, ...]) -> Extent | None:
         sx, sy = self.scale
-        height, width = crop.pixels.shape
-        box = (
-            crop.left * sx,
-            crop.top * sy,
-            (crop.left + width) * sx,
-            (crop.top + height) * sy,
-        )
+        box = (crop.left * sx, crop.top * sy, crop.right * sx, crop.bottom * sy)
         extent = self._extent((box,), source)
         return extent and replace(extent, mask_ids=mask_ids, crop=crop)
 
@@ -348,8 +285,8 @@ class _Composer:
         """Boxes clipped to the image, without those that are too small."""
         kept = []
         for x1, y1, x2, y2 in boxes:
-            x1, x2 = (round(float(np.clip(x, 0, self.width)), 2) for x in (x1, x2))
-            y1, y2 = (round(float(np.clip(y, 0, self.height)), 2) for y in (y1, y2))
+            x1, x2 = (round(min(max(x, 0.0), self.width), 2) for x in (x1, x2))
+            y1, y2 = (round(min(max(y, 0.0), self.height), 2) for y in (y1, y2))
             if x2 > x1 and y2 > y1 and (x2 - x1) * (y2 - y1) >= self.min_area:
                 kept.append((x1, y1, x2, y2))
         return Extent(tuple(kept), source) if kept else None
@@ -378,30 +315,3 @@ def _overlap(boxes: list[Box]) -> Box | None:
     x1, y1, x2, y2 = zip(*boxes, strict=True)
     box = max(x1), max(y1), min(x2), min(y2)
     return box if box[2] > box[0] and box[3] > box[1] else None
-
-
-def _combine(crops: list[Crop], meet: bool) -> Crop | None:
-    """Intersection (``meet``) or union of masks of one frame; None if empty."""
-    spans = [(c.left, c.top, c.left + c.pixels.shape[1], c.top + c.pixels.shape[0]) for c in crops]
-    x1, y1, x2, y2 = zip(*spans, strict=True)
-    pick = (max, min) if meet else (min, max)
-    left, top, right, bottom = pick[0](x1), pick[0](y1), pick[1](x2), pick[1](y2)
-    if right <= left or bottom <= top:
-        return None
-    pixels = np.full((bottom - top, right - left), meet)
-    for crop, (cx1, cy1, cx2, cy2) in zip(crops, spans, strict=True):
-        a, b = max(left, cx1), max(top, cy1)
-        c, d = min(right, cx2), min(bottom, cy2)
-        target = (slice(b - top, d - top), slice(a - left, c - left))
-        part = crop.pixels[b - cy1 : d - cy1, a - cx1 : c - cx1]
-        pixels[target] = pixels[target] & part if meet else pixels[target] | part
-    return _shrink(Crop(pixels, top, left))
-
-
-def _shrink(crop: Crop) -> Crop | None:
-    rows = np.flatnonzero(crop.pixels.any(axis=1))
-    if rows.size == 0:
-        return None
-    columns = np.flatnonzero(crop.pixels.any(axis=0))
-    t, b, le, r = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
-    return Crop(crop.pixels[t:b, le:r], crop.top + t, crop.left + le)
