@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cxrqba.extract.drafts import Clause, Draft
 from cxrqba.extract.lexicon import Reading
 from cxrqba.extract.matcher import Match
@@ -24,13 +26,24 @@ def normal_drafts(clause: Clause, carried: list[Match], others: bool) -> list[Dr
     """
     statements = normal_statements(clause.reading, clause.range, carried)
     alone = not others and len({s.structure for s in statements}) == 1
-    return [_draft(clause, statement, alone) for statement in statements]
+    drafts = [_draft(clause, statement, alone) for statement in statements]
+    return [_as_one(drafts)] if alone else drafts
+
+
+def _as_one(drafts: list[Draft]) -> Draft:
+    """ "The lungs are well expanded and clear" is one observation."""
+    first = drafts[0]
+    names = list(dict.fromkeys(n for d in drafts for n in d.key))
+    spans = sorted({s for d in drafts for s in d.spans}, key=lambda s: s[1:])
+    is_rest = any(d.is_rest for d in drafts)
+    return replace(first, key=tuple(names), entities=names, spans=spans, is_rest=is_rest)
 
 
 def _draft(clause: Clause, statement: NormalStatement, alone: bool) -> Draft:
     reading, structure, predicate = clause.reading, statement.structure, statement.predicate
     names = list(dict.fromkeys(n for s in statement.meant for n in s.negates))
-    first = _phrase_start(reading, clause.first, structure)
+    start = clause.first if clause.first <= structure.first else 0  # "..., but clear"
+    first = _phrase_start(reading, start, structure)
     area = Zone((first, structure.last))
     changes = [(m.value, m) for m in clause.within(reading.changes) if m.value.name != _NEW]
     located = places(reading, None, area)

@@ -35,6 +35,8 @@ ADVERBS = word_set(
 )
 LEVELS = frozenset(("t", "l", *map(str, range(1, 13))))
 """Words of "T7", as in "collapse of the T7 vertebral body"."""
+CUE_FILLERS = word_set("now since again also currently completely entirely fully totally both all")
+"""Words that may stand in a cue behind a finding ("has *now completely* resolved")."""
 FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS | LEVELS
 
 FINITE = COPULAS - {"be", "been"} | word_set(
@@ -119,9 +121,11 @@ class Lexicon:
                     if c.position == "before" and c.text not in ALTERNATIVES
                 ),
                 ((phrase, "") for phrase in reference.pseudo_negations),
-            )
+            ),
         )
-        self._after = PhraseTable((c.text, c.level) for c in cues if c.position == "after")
+        self._after = PhraseTable(
+            ((c.text, c.level) for c in cues if c.position == "after"), CUE_FILLERS
+        )
         self._non_assertions = PhraseTable((p, p) for p in reference.non_assertions)
         self._changes = PhraseTable(_value_phrases(reference.changes))
         self._modifiers = PhraseTable(_value_phrases(reference.modifiers))

@@ -20,7 +20,9 @@ _LOOSE = word_set(
     "with within bilaterally symmetrically free at thorax chest appearing well central other "
     "demonstrate show xxxx grossly symmetric stable unremarkable overall"
 )
-_NEGATORS = frozenset(("not", "no", "abnormal"))
+_NEGATORS = word_set(
+    "not no abnormal re incompletely poorly partially less hyper under never hardly nor"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,16 @@ def _belongs(reading: Reading, structure: Match, predicate: Match, named: list[M
     """Whether only joining words, other structures and places stand between the two."""
     if structure.last <= predicate.first:
         first, last = structure.last, predicate.first
+        if any(s.first == predicate.last for s in named):
+            return False  # "mediastinum: normal cardiac size" speaks of the size
     elif predicate.last <= structure.first:
         first, last = predicate.last, structure.first
     else:
         return False
     covered = {
-        i for m in (*named, *reading.regions, *reading.changes) for i in range(m.first, m.last)
+        i
+        for m in (*named, *reading.regions, *reading.changes, *reading.predicates)
+        for i in range(m.first, m.last)
     }
     if any(first < f.last and f.first < last for f in reading.findings):
         return False

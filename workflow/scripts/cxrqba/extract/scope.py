@@ -28,6 +28,12 @@ LINKS = word_set(
 """Words of the cues that tie a cause or reading to the finding before them."""
 CAUSES = word_set("due secondary related because owing attributable resulting caused result")
 """Words of the cues that name a cause: it is there even if what it would cause is denied."""
+GOING = word_set(
+    "resolution resolved clearing cleared clearance removal removed resorbed withdrawn"
+)
+PARTLY = word_set("near nearly partial partially partly incomplete incompletely almost some slight")
+EARLIER = word_set("previously before earlier prior previous preceding")
+MOVING = word_set("by to into slightly approximately about several now somewhat further with its")
 RECALLING = word_set("history hx h")
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 _SHORT_TITLE = 5
@@ -135,19 +141,20 @@ def claim(
     """What the clause claims of ``finding``; None if it is only asked for or recalled."""
     before = [
         c
-        for c in reading.before
-        if clause[0] <= c.first
-        and c.first < finding.first
+        for c in _openers(reading, clause)
+        if c.first < finding.first
         and c.value not in ("", "positive", "comparison_only")
+        and not _in_part(reading, c)
         and _reaches(reading, c, finding, clause)
         and not _only_circumstance(reading, c, finding)
     ]
     after = [
         c
-        for c in reading.after
-        if c.last <= clause[1]
-        and c.value not in ("positive", "comparison_only")
-        and _reaches_back(reading, finding, c, clause)
+        for c in _closers(reading, clause, finding)
+        if c.value not in ("positive", "comparison_only")
+        and not _in_part(reading, c)
+        and not _of_the_past(reading, c)
+        and not _moved(reading, c)
     ]
     recommended = [c for c in (*before, *after) if c.value == "recommendation"]
     if recommended:
@@ -167,6 +174,54 @@ def claim(
     return Claim(_combined(reading, finding, before, inner, absences), tuple(before[-2:]), link)
 
 
+def _openers(reading: Reading, clause: tuple[int, int]) -> list[Match]:
+    """The clause's cues that speak of what follows; "nor is there ..." denies as "no" does."""
+    found = [c for c in reading.before if clause[0] <= c.first and c.last <= clause[1]]
+    if reading.norm(clause[0]) == "nor":
+        found.insert(0, Match(clause[0], clause[0] + 1, "nor", "negative"))
+    return found
+
+
+def _closers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[Match]:
+    """The clause's cues that speak of the finding before them."""
+    found = [
+        c
+        for c in reading.after
+        if c.last <= clause[1] and _reaches_back(reading, finding, c, clause)
+    ]
+    if finding.value.finding.is_device and reading.norm(finding.last) == "removal":
+        found.append(Match(finding.last, finding.last + 1, "removal", "negative"))
+    return found
+
+
+def _in_part(reading: Reading, cue: Match) -> bool:
+    """Whether a denial is not complete: "near-complete resolution", "has nearly resolved"."""
+    if cue.value not in NEGATIVE:
+        return False
+    told = {reading.norm(i) for i in range(cue.first, cue.last)}
+    if not told & GOING:
+        return False
+    return bool({reading.norm(i) for i in range(cue.first - 3, cue.last)} & PARTLY)
+
+
+def _moved(reading: Reading, cue: Match) -> bool:
+    """Whether a device was pulled back rather than out: "has been withdrawn by 3 cm"."""
+    if reading.norm(cue.last - 1) != "withdrawn":
+        return False
+    following = reading.norm(cue.last)
+    return following[:1].isdigit() or following in MOVING
+
+
+def _of_the_past(reading: Reading, cue: Match) -> bool:
+    """Whether a denial is of an earlier study: "not seen previously" tells something new."""
+    if cue.value not in NEGATIVE:
+        return False
+    following = [reading.norm(i) for i in range(cue.last, cue.last + 4)]
+    if following[0] in EARLIER:
+        return True
+    return following[0] in ("on", "in", "at") and any(n in EARLIER for n in following[1:])
+
+
 def _only_circumstance(reading: Reading, cue: Match, finding: Match) -> bool:
     """Whether the finding is how the film was taken: "no pneumothorax on this *supine* view"."""
     if finding.value.finding.polarity != "technical":
@@ -176,24 +231,11 @@ def _only_circumstance(reading: Reading, cue: Match, finding: Match) -> bool:
     )
 
 
-def _describes_all(reading: Reading, cue: Match, finding: Match) -> bool:
-    """A size belongs to the first item alone: "no large effusion or pneumothorax"."""
-    sized = any(
-        m.last == cue.last and m.value.kind == "severity" and m.value.name == "large"
-        for m in reading.modifiers
-    )
-    return not sized or not any(
-        reading.norm(i) in SEPARATORS for i in range(cue.last, finding.first)
-    )
-
-
 def _combined(
     reading: Reading, finding: Match, before: list[Match], inner: list[str], absences: Sequence[str]
 ) -> str:
     nearest = before[-1]
     level = str(nearest.value)
-    if level == "unlikely" and not _describes_all(reading, nearest, finding):
-        level = "negative"
     earlier = [
         c
         for c in before[:-1]

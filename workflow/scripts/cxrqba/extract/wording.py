@@ -11,13 +11,14 @@ import re
 
 from cxrqba.extract.lexicon import FINITE, JOINED, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
-from cxrqba.extract.scope import PARTICIPLES, Claim
+from cxrqba.extract.scope import PARTICIPLES, SEPARATORS, Claim
 from cxrqba.extract.words import word_set
 from cxrqba.extract.zones import Zone, surface
 
 _OPENERS = word_set(
     ", and or nor with but there is are was were has have been also again : ; now which this these "
-    "that / noted seen however without no ) [ to versus vs of for such as"
+    "that / noted seen however without no ) [ to versus vs of for such as any after "
+    "following"
 )
 _CLOSERS = word_set(
     ", and or nor with is are was were has have been in of : ; the a an which ( / remain appear "
@@ -53,6 +54,9 @@ def change_words(reading: Reading, changes: list[Match]) -> set[int]:
         following = _AFTER_CHANGE.match(rest)
         if following:
             last += len(following.group().split())
+        elif reading.norm(last - 1) in _PRIOR and reading.norm(last) in _STUDY:
+            while reading.norm(last) in _STUDY:
+                last += 1
         elif reading.norm(last) in _POSED and reading.norm(first - 1) == "in":
             first, last = first - 1, last + 1
         elif reading.norm(last) in _NOMINAL and _is_noun(reading, change):
@@ -79,7 +83,8 @@ def prior_words(reading: Reading) -> set[int]:
         if reading.norm(i) not in _SINCE:
             continue
         k = i + 1
-        while k < n and _REMOVED.match(reading.norm(k)):  # "since ___"
+        than = reading.norm(i) == "than"
+        while not than and k < n and _REMOVED.match(reading.norm(k)):  # "since ___"
             k += 1
             gone.update(range(i, k))
         while k < n and k < i + 5 and reading.norm(k) not in _PRIOR:
@@ -146,6 +151,10 @@ def name_of(
     if finding.skipped == JOINED:  # "... and tortuous": the structure stands elsewhere
         text = str(finding.value.finding.name)
     cue_text = surface(reading, claim.cues[-1].first, claim.cues[-1].last) if claim.cues else ""
+    if claim.cues and any(
+        reading.norm(i) in SEPARATORS for i in range(claim.cues[-1].last, finding.first)
+    ):
+        cue_text = ""  # "no focal X or Y" is no "no focal Y"
     return sentence_case(_claimed(claim, text, cue_text, finding))
 
 
