@@ -6,9 +6,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MODELS := .venv-models
+PEER := .venv-peer
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-models mapping-sweep lint lock schema clean
+.PHONY: demo test test-models mapping-sweep peer lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -28,6 +29,14 @@ mapping-sweep: $(VENV)/.base
 	  --reference resources/reference --scores results/mapping_sweep/$(PART).csv \
 	  --table results/mapping_sweep/$(PART).md --settings '{"part": "$(PART)"}'
 
+# The maintained peer of the extraction's table, after a run of the dataset; the next run shows it.
+# It pins an old numpy, so it has an environment of its own (about 500 MB).
+DATASET ?= demo
+peer: $(PEER)/.ready
+	@PYTHONPATH=workflow/scripts $(PEER)/bin/python -m cxrqba.evaluate.peer \
+	  --sentences $(wildcard results/$(DATASET)/extract_sentences/*.sentences.parquet) \
+	  --reference resources/reference --claims results/$(DATASET)/evaluate_extraction/peer.parquet
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check workflow/scripts tests
 	$(BIN)/ruff format --check workflow/scripts tests
@@ -42,6 +51,8 @@ lock:
 	uv pip compile pyproject.toml --extra build --extra test --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --no-header --constraint requirements.lock \
 	  --output-file requirements-test.lock
+	uv pip compile requirements-peer.in --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --output-file requirements-peer.lock
 
 # Write the JSON schemas and the key tables of config/README.md from the configuration model.
 schema: $(VENV)/.base
@@ -72,4 +83,10 @@ $(MODELS)/.ready: requirements-test.lock requirements-models.txt pyproject.toml
 	@$(MODELS)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements-test.lock
 	@$(MODELS)/bin/python -m pip --disable-pip-version-check --quiet install --requirement requirements-models.txt
 	@$(MODELS)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(PEER)/.ready: requirements-peer.lock
+	@$(PYTHON) -m venv $(PEER)
+	@echo "Installing the packages of requirements-peer.lock into $(PEER) ..."
+	@$(PEER)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements-peer.lock
 	@touch $@

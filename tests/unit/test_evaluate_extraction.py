@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,9 +34,10 @@ from cxrqba.schema import (
     SENTENCES,
     STUDIES,
 )
-from cxrqba.tables import frame, write_table
+from cxrqba.tables import frame, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "workflow" / "scripts"
 SENTENCE = {"S1": (0, 50), "S2": (50, 100)}
 
 
@@ -477,3 +480,31 @@ def test_negex_reads_the_sentences_that_we_read(reference: Reference) -> None:
     ]
     table = frame([{**r, "start": 0, "end": 6} for r in rows], SENTENCES)
     assert negex_claims(table, reference)["sent_id"].to_list() == ["S2"]
+
+
+# --- peer ---------------------------------------------------------------------------------------
+
+
+def test_the_peer_asks_for_a_run_first() -> None:
+    script = [sys.executable, "-m", "cxrqba.evaluate.peer", "--reference", "r", "--claims", "c"]
+    done = subprocess.run(script, cwd=SCRIPTS, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "run the dataset first" in done.stderr
+
+
+def test_the_peer_gives_claims_in_our_sentences(tmp_path: Path) -> None:
+    python = ROOT / ".venv-peer" / "bin" / "python"
+    if not (python.parent.parent / ".ready").is_file():
+        pytest.skip("medspaCy is not installed; `make peer` does it")
+    row = {"study_id": "s", "sent_id": "S1", "section_type": "FINDINGS", "start": 10, "end": 50}
+    text = "No pneumothorax. Possible left pneumonia."
+    table = frame([{**row, "sentence": text}], SENTENCES)
+    write_table(table, tmp_path / "sentences.parquet", SENTENCES)
+    script = [python, "-m", "cxrqba.evaluate.peer", "--sentences", tmp_path / "sentences.parquet"]
+    script += ["--reference", ROOT / "resources" / "reference", "--claims", tmp_path / "claims"]
+    subprocess.run(script, cwd=SCRIPTS, check=True, capture_output=True)
+    claims = read_table(tmp_path / "claims", EXTRACTION_CLAIMS).sort("start")
+    assert claims.drop("study_id", "sent_id", "end").rows() == [
+        ("pneumothorax", "neg", "certain", "unknown", 13),
+        ("pneumonia", "pos", "uncertain", "left", 41),
+    ]

@@ -10,7 +10,7 @@ sentences and sections of our first pass, so that it is compared on this pass al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -71,9 +71,7 @@ class NegEx:
     """Claims of the sentences of a report."""
 
     def __init__(self, reference: Reference):
-        self._findings = PhraseTable(
-            (phrase, name) for name, phrases in target_phrases(reference) for phrase in phrases
-        )
+        self._findings = finding_table(reference)
         self._triggers = PhraseTable(
             (phrase, kind)
             for kind, phrases in (
@@ -109,11 +107,14 @@ class NegEx:
         return found
 
 
-def target_phrases(reference: Reference) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """Name, and name with synonyms, of every finding that is not a normal state."""
-    for name, finding in reference.findings.items():
-        if finding.polarity != "normal":
-            yield name, (name, *finding.synonyms)
+def finding_table(reference: Reference) -> PhraseTable:
+    """Names and synonyms of all findings but normal states, in any spelling we know."""
+    return PhraseTable(
+        (phrase, name)
+        for name, finding in reference.findings.items()
+        if finding.polarity != "normal"
+        for phrase in (name, *finding.synonyms)
+    )
 
 
 def reported_sentences(sentences: pl.DataFrame) -> pl.DataFrame:
