@@ -497,7 +497,7 @@ def test_the_peer_gives_claims_in_our_sentences(tmp_path: Path) -> None:
     if not (python.parent.parent / ".ready").is_file():
         pytest.skip("medspaCy is not installed; `make peer` does it")
     row = {"study_id": "s", "sent_id": "S1", "section_type": "FINDINGS", "start": 10, "end": 50}
-    text = "No pneumothorax. Possible left pneumonia."
+    text = "No right pneumothorax. Possible left pneumonia."
     table = frame([{**row, "sentence": text}], SENTENCES)
     write_table(table, tmp_path / "sentences.parquet", SENTENCES)
     script = [python, "-m", "cxrqba.evaluate.peer", "--sentences", tmp_path / "sentences.parquet"]
@@ -505,6 +505,6 @@ def test_the_peer_gives_claims_in_our_sentences(tmp_path: Path) -> None:
     subprocess.run(script, cwd=SCRIPTS, check=True, capture_output=True)
     claims = read_table(tmp_path / "claims", EXTRACTION_CLAIMS).sort("start")
     assert claims.drop("study_id", "sent_id", "end").rows() == [
-        ("pneumothorax", "neg", "certain", "unknown", 13),
-        ("pneumonia", "pos", "uncertain", "left", 41),
+        ("pneumothorax", "neg", "certain", "right", 19),
+        ("pneumonia", "pos", "uncertain", "left", 47),
     ]
