@@ -34,6 +34,7 @@ from cxrqba.tables import frame
 STEP = "extract_sentences"
 
 UNKNOWN_HEADER = "unknown_header"
+IRRELEVANT = "irrelevant"
 
 DISCARDED_TYPES = {
     "TECHNIQUE": "technique",
@@ -59,6 +60,7 @@ DISCARD_REASONS = {
     "empty": "nothing but removed words, numbers or marks",
     "header_only": "a label without text",
     "signature": "who dictated, signed or reviewed the report",
+    IRRELEVANT: "a model says so, and nothing in it describes the study",
 }
 """All reasons why a sentence is kept but not read; sentences of the indication have none."""
 
@@ -152,12 +154,13 @@ class SentenceExtractor:
             "start": start,
             "end": end,
             "cluster": None,
-            "discarded": self._discard_reason(section, sentence),
+            "discarded": self.discard_reason(section.type, sentence),
         }
 
-    def _discard_reason(self, section: Section, sentence: str) -> str | None:
-        if section.type in DISCARDED_TYPES:
-            return DISCARDED_TYPES[section.type]
+    def discard_reason(self, section_type: str, sentence: str) -> str | None:
+        """Why a sentence is not read (a key of ``DISCARD_REASONS``), None if it is."""
+        if section_type in DISCARDED_TYPES:
+            return DISCARDED_TYPES[section_type]
         if not re.search(r"[^\W\d_]", self.deid.removed(sentence)):
             return "empty"
         if LABEL_ONLY.fullmatch(sentence):
