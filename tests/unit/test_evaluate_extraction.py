@@ -496,9 +496,12 @@ def test_the_peer_gives_claims_in_our_sentences(tmp_path: Path) -> None:
     python = ROOT / ".venv-peer" / "bin" / "python"
     if not (python.parent.parent / ".ready").is_file():
         pytest.skip("medspaCy is not installed; `make peer` does it")
-    row = {"study_id": "s", "sent_id": "S1", "section_type": "FINDINGS", "start": 10, "end": 50}
-    text = "No right pneumothorax. Possible left pneumonia."
-    table = frame([{**row, "sentence": text}], SENTENCES)
+    rows = [
+        {"sent_id": "S1", "start": 10, "sentence": "No right pneumothorax."},
+        {"sent_id": "S2", "start": 33, "sentence": "Possible left pneumonia."},
+    ]
+    shared = {"study_id": "s", "section_type": "FINDINGS", "end": 90}
+    table = frame([{**row, **shared} for row in rows], SENTENCES)
     write_table(table, tmp_path / "sentences.parquet", SENTENCES)
     script = [python, "-m", "cxrqba.evaluate.peer", "--sentences", tmp_path / "sentences.parquet"]
     script += ["--reference", ROOT / "resources" / "reference", "--claims", tmp_path / "claims"]
