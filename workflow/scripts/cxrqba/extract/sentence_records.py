@@ -93,7 +93,7 @@ class SentenceReader:
         """Rows of SENTENCES in text order; None if the answer holds no sentences at all."""
         records = self._records(study_id, content, ledger)
         own = self._extractor.extract(study_id, report)
-        if records is None or (own and not records):
+        if records is None or (own and not any(record.sentence for record in records)):
             ledger.item(study_id, None, UNREADABLE, "no sentences in the answer")
             return None
         if not own:
