@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODELS := .venv-models
 PEER := .venv-peer
+comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test test-models mapping-sweep peer lint lock schema clean
@@ -22,12 +23,18 @@ test: $(VENV)/.base $(VENV)/.test
 test-models: $(MODELS)/.ready
 	CXRQBA_REQUIRE_MODELS=1 $(MODELS)/bin/python -m pytest -m models
 
-# Score entity mapping on the gold phrases at thresholds 0.30 to 0.90; PART=sealed for the other half.
+# Score entity mapping on the gold phrases at thresholds 0.30 to 0.90: PART=sealed takes the other
+# half, MODEL=folder a sentence-transformers model (after `make test-models`) instead of n-grams.
 PART ?= dev
+MODEL ?=
+SWEEP := results/mapping_sweep/$(if $(MODEL),$(notdir $(MODEL)),lexical).$(PART)
+EMBEDDING := $(if $(MODEL),"backend": "sentence_transformers"$(comma) "model": "$(MODEL)")
 mapping-sweep: $(VENV)/.base
-	@$(BIN)/python workflow/scripts/sweep_mapping.py --gold resources/mapping_gold/mapping.csv \
-	  --reference resources/reference --scores results/mapping_sweep/$(PART).csv \
-	  --table results/mapping_sweep/$(PART).md --settings '{"part": "$(PART)"}'
+	@$(if $(MODEL),$(MODELS),$(VENV))/bin/python workflow/scripts/sweep_mapping.py \
+	  --gold resources/mapping_gold/mapping.csv --reference resources/reference \
+	  --scores $(SWEEP).csv --table $(SWEEP).md \
+	  --settings '{"part": "$(PART)", "embedding": {$(EMBEDDING)}}'
+	@cat $(SWEEP).md
 
 # The maintained peer of the extraction's table, after a run of the dataset; the next run shows it.
 # It pins an old numpy, so it has an environment of its own (about 500 MB).

@@ -2,8 +2,15 @@
 
 Inputs: what the passes extracted, region boxes, the reference definitions. Outputs: unique free
 values per shard, one table of mapping decisions per dataset, scene graphs per shard, counts over
-all graphs. Steps: collect_mentions, map_entities, build_graphs, graph_statistics.
+all graphs. Steps: collect_mentions, map_entities, build_graphs, graph_statistics; sweep_mapping.
 """
+
+# Text embeddings need torch; nothing else does.
+MAPPING_ENV = (
+    "../envs/embedding.yaml"
+    if DATASET.embedding.backend == "sentence_transformers"
+    else "../envs/data.yaml"
+)
 
 
 rule collect_mentions:
@@ -35,17 +42,20 @@ rule map_entities:
     input:
         mentions=shards_of("collect_mentions", "mentions"),
         reference=reference_tables(),
+        model=DATASET.embedding.files(),
     output:
         mappings="<results>/map_entities/mappings.parquet",
+        backend="<results>/map_entities/backend.json",
     log:
         "<logs>/map_entities.log",
     benchmark:
         "<benchmarks>/map_entities.tsv"
     conda:
-        "../envs/data.yaml"
+        MAPPING_ENV
     resources:
-        mem_mb=4000,  # sparse similarities of a million strings against 5,000, in batches
-        runtime=120,
+        mem_mb=4000,  # scores of 1,024 strings against 5,000 candidates at once, and the model
+        runtime=720,  # 200,000 strings: minutes with n-grams, hours with embeddings on a CPU
+        gpu=DATASET.embedding.gpus,
     params:
         code=code("map_entities"),
         settings=settings({"embedding": DATASET.embedding.model_dump()}),
@@ -54,6 +64,37 @@ rule map_entities:
     shell:
         "step map_entities --mentions {input.mentions}"
         " --reference resources/reference --mappings {output.mappings}"
+        " --backend {output.backend}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+# Not part of a full run: `snakemake sweep_mapping` scores the configured backend on gold phrases.
+rule sweep_mapping:
+    input:
+        gold="resources/mapping_gold/mapping.csv",
+        reference=reference_tables(),
+        model=DATASET.embedding.files(),
+    output:
+        scores="<results>/sweep_mapping/scores.csv",
+        table="<results>/sweep_mapping/table.md",
+    log:
+        "<logs>/sweep_mapping.log",
+    benchmark:
+        "<benchmarks>/sweep_mapping.tsv"
+    conda:
+        MAPPING_ENV
+    resources:
+        mem_mb=4000,
+        runtime=60,
+        gpu=DATASET.embedding.gpus,
+    params:
+        code=code("sweep_mapping"),
+        settings=settings({"embedding": DATASET.embedding.model_dump()}),
+    message:
+        "sweep_mapping: gold phrases"
+    shell:
+        "step sweep_mapping --gold {input.gold} --reference resources/reference"
+        " --scores {output.scores} --table {output.table}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
 
 

@@ -17,6 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from cxrqba.errors import UserError, nearest
 from cxrqba.schema import SECTION_TYPES
 
+WEIGHT_SUFFIXES = (".safetensors", ".bin")
+"""Files of a text model that hold its weights."""
+
 MAX_SOURCE_FILES = 2_000
 """A folder of reports is watched for changes up to this many files."""
 
@@ -269,6 +272,18 @@ class RegionReference(Block):
         description="masks: folder with masks/<structure>/<image id>.png; null: source.images. "
         "phantom: null, the truth drawn with the images",
     )
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that mapping asks the cluster for."""
+        return int(self.backend == "sentence_transformers" and self.device.startswith("cuda"))
+
+    def files(self) -> list[str]:
+        """Weights of the model, so that other weights are another input."""
+        if self.backend != "sentence_transformers" or not self.model:
+            return []
+        found = (p for p in Path(self.model).glob("**/*") if p.suffix in WEIGHT_SUFFIXES)
+        return sorted(str(p) for p in found)
 
 
 class ExtractionReference(Block):

@@ -8,9 +8,10 @@ alike they look; both backends obey the same rules.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cxrqba.mapping.candidates import Candidate
-from cxrqba.mapping.normal import FILLERS, LINKS, Normaliser
+from cxrqba.mapping.normal import FILLERS, LINKS, NEGATING, Normaliser
 from cxrqba.reference.tables import Reference
 
 _OPPOSITES = (
@@ -46,13 +47,8 @@ _OPPOSITE: dict[str, set[str]] = {}
 for _one, _other in _OPPOSITES:
     _OPPOSITE.setdefault(_one, set()).add(_other)
     _OPPOSITE.setdefault(_other, set()).add(_one)
-_NONE: set[str] = set()
-_OPPOSITE_STARTS = tuple(
-    pair
-    for more in ("hyper", "over")
-    for less in ("hypo", "under")
-    for pair in ((more, less), (less, more))
-)
+_MORE = ("hyper", "over")
+_LESS = ("hypo", "under")
 
 SIDES = frozenset(("left", "right", "bilateral", "both", "side", "sided"))
 PLACING = SIDES | frozenset(
@@ -70,10 +66,9 @@ _ASKING = frozenset(
     )
 )
 """Words a candidate may have only if the mention has them."""
-_NEGATING = frozenset(("no", "not", "non", "without", "absent", "never", "nor", "neither"))
 _FREE_OF = frozenset(("free", "of"))
 _NORMAL = frozenset(("normal", "unremarkable", "intact", "clear", "negative"))
-_NEGATING_STARTS = ("non", "un")
+_UNDOING = ("non", "un")
 
 _ELSEWHERE = frozenset(
     (
@@ -146,50 +141,76 @@ def _system(group: str) -> str:
     return _SYSTEM_OF_GROUP.get(group, "chest")
 
 
-def compatible(
-    mentioned: frozenset[str],
-    tag: frozenset[str],
-    known: frozenset[str] = frozenset(),
-    named: frozenset[str] = frozenset(),
-) -> bool:
-    """Whether words of a mention and of a tag may mean the same.
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a set of words says in the points that decide compatibility."""
+
+    words: frozenset[str]
+    opposites: frozenset[str]
+    asking: frozenset[str]
+    normal: frozenset[str]
+    numbers: frozenset[str]
+    told: frozenset[str]  # without links and the denial itself
+    content: frozenset[str]  # without words that say nothing
+    denied: bool
+    more: bool
+    less: bool
+
+
+def traits(
+    words: frozenset[str], known: frozenset[str], named: frozenset[str] = frozenset()
+) -> Traits:
+    """Traits of the words of a mention, or of a name or synonym.
+
+    ``named`` are the words of a synonym's tag: what the synonym means if it does not say it.
+    ``known`` are all words of the reference, to tell "noncavitary" from a word of its own.
+    """
+    return Traits(
+        words=words,
+        opposites=frozenset(o for w in words | named for o in _OPPOSITE.get(w, ())),
+        asking=words & _ASKING,
+        normal=words & _NORMAL,
+        numbers=frozenset(w for w in words if w[:1].isdigit()),
+        told=words - LINKS - NEGATING,
+        content=words - FILLERS,
+        denied=_denied(words, known),
+        more=any(w.startswith(_MORE) for w in words),
+        less=any(w.startswith(_LESS) for w in words),
+    )
+
+
+def compatible(mention: Traits, tag: Traits) -> bool:
+    """Whether a mention and a tag may mean the same.
 
     No opposite, no other number, the same denials, no place or doubt that the mention lacks.
-    ``tag`` are the words of a name or synonym, ``named`` those of the tag's name. ``known`` are all
-    words of the reference, to tell "noncavitary" from a word of its own.
     """
-    if any(_OPPOSITE.get(w, _NONE) & mentioned and w not in mentioned for w in tag | named):
+    if not tag.opposites.isdisjoint(mention.words) and _contradicts(mention.words, tag):
         return False
-    if any(_starts(tag, a) and _starts(mentioned, b) for a, b in _OPPOSITE_STARTS):
+    if (tag.more and mention.less) or (tag.less and mention.more):
         return False
-    if (tag & _ASKING) - mentioned or (mentioned & _NORMAL) != (tag & _NORMAL):
+    if not tag.asking <= mention.words or mention.normal != tag.normal:
         return False
-    if mentioned & _NORMAL and not tag - FILLERS <= mentioned:
+    if mention.normal and not tag.content <= mention.words:
         return False  # a heart "above normal" is no normal heart
-    denied = _denied(mentioned, known)
-    if denied != _denied(tag, known):
-        return False
-    if denied and not tag - LINKS - _NEGATING <= mentioned:
+    if mention.denied != tag.denied or (mention.denied and not tag.told <= mention.words):
         return False  # "no longer seen" is not "no longer larger"
-    return _numbers(tag) == _numbers(mentioned) or not _numbers(tag)
+    return not tag.numbers or tag.numbers == mention.numbers
+
+
+def _contradicts(mentioned: frozenset[str], tag: Traits) -> bool:
+    """Whether a word of the mention is opposed to the tag and not said in both senses."""
+    hit = tag.opposites & mentioned
+    return any(_OPPOSITE[w].isdisjoint(mentioned) for w in hit)
 
 
 def _denied(words: frozenset[str], known: frozenset[str]) -> bool:
     return (
-        not _NEGATING.isdisjoint(words)
+        not NEGATING.isdisjoint(words)
         or words >= _FREE_OF
         or any(
-            word not in known and word.removeprefix(start) in known
-            for word in words
-            for start in _NEGATING_STARTS
-            if word.startswith(start)
+            w not in known and w.removeprefix(start) in known
+            for w in words
+            for start in _UNDOING
+            if w.startswith(start)
         )
     )
-
-
-def _starts(words: frozenset[str], start: str) -> bool:
-    return any(w.startswith(start) for w in words)
-
-
-def _numbers(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(w for w in words if w[:1].isdigit())

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cxrqba.config import WEIGHT_SUFFIXES
 from cxrqba.errors import UserError
 from cxrqba.mapping.similarity import Form
 
@@ -115,7 +116,7 @@ def _load(folder: Path, device: str) -> Any:
 def _checksum(folder: Path) -> str:
     """SHA-256 over the names and contents of the weight files."""
     digest = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.suffix in (".safetensors", ".bin")):
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in WEIGHT_SUFFIXES):
         digest.update(path.relative_to(folder).as_posix().encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

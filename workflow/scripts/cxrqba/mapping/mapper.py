@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from cxrqba.mapping.candidates import TARGETS, Candidate, candidates
-from cxrqba.mapping.compatible import PLACING, SIDES, Anatomy, compatible
+from cxrqba.mapping.compatible import PLACING, SIDES, Anatomy, Traits, compatible, traits
 from cxrqba.mapping.mentions import PAIR
 from cxrqba.mapping.normal import CHANGE_FILLERS, FILLERS, Normaliser, Spelling, content
 from cxrqba.mapping.similarity import Backend, Form
@@ -47,6 +47,7 @@ MISSPELT = 0.97
 _NAMED_BY_PART = ("finding", "region")
 """Kinds of tags that a part of their words may name ("costophrenic"); "one" is not "one-sided"."""
 
+_ONE_SIDE = frozenset(("left", "right"))
 _BOTH = frozenset(("bilateral", "both"))
 """A region in the plural is both of a pair without saying so."""
 
@@ -69,7 +70,7 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class _Mention:
     exact: tuple[str, ...]
-    words: frozenset[str]
+    traits: Traits
     form: Form
     factor: float
 
@@ -86,7 +87,8 @@ class Mapper:
         tags = candidates(reference, self._normalise)
         self._spelling = Spelling(t.normal for found in tags.values() for t in found)
         self._anatomy = Anatomy(reference, self._normalise, tags["region"])
-        self._indexes = {k: _TagIndex(k, tags[k], backend) for k in sorted(tags)}
+        known = self._spelling.known
+        self._indexes = {k: _TagIndex(k, tags[k], backend, known) for k in sorted(tags)}
         self._regions = frozenset(t.normal for t in tags["region"])
         cues = {c.text for c in reference.cues} | {n.replace("_", " ") for n in reference.levels}
         self._cues = frozenset(self._normalise.plain(c) for c in cues)
@@ -127,7 +129,7 @@ class Mapper:
         head = " ".join(w for w in head.split() if w not in PLACING)
         return _Mention(
             exact=(*(self._normalise.plain(t) for t in orders), expanded),
-            words=frozenset(spelt.split()),
+            traits=traits(frozenset(spelt.split()), self._spelling.known),
             form=Form(said, head),
             factor=1.0 if spelt == expanded else MISSPELT,
         )
@@ -158,24 +160,23 @@ class Mapper:
 
     def _ranked(self, index: _TagIndex, mention: _Mention, scores: NDArray[np.float64]) -> Ranked:
         """Admissible candidates, nearest first; ties in table order."""
-        if mention.words <= PLACING | index.fillers:
+        words = mention.traits.words
+        if words <= PLACING | index.fillers:
             return []
         systems = self._anatomy.of_text(mention.form.text)
         near = [
-            (tag, words, score * mention.factor)
-            for tag, words, score in index.nearest(scores)
-            if index.admits(tag, words, mention.words)
-            and compatible(mention.words, words, self._spelling.known, frozenset(tag.named.split()))
+            (tag, said, score * mention.factor)
+            for tag, said, score in index.nearest(scores)
+            if index.admits(tag, said, mention.traits)
+            and compatible(mention.traits, said)
             and self._anatomy.allows(systems, tag, index.kind)
         ]
         if not near:
             return []
+        rivals = frozenset[str]().union(*(w.words for _, w, s in near if s >= near[0][2] - RIVAL))
         placing = PLACING - (SIDES if index.kind == "finding" else _BOTH)
-        least = near[0][2] - RIVAL
-        contested = (mention.words & placing).intersection(
-            frozenset[str]().union(*(words for _, words, score in near if score >= least))
-        )
-        ranked = [(t, round(s * _lack(contested - w), 6)) for t, w, s in near]
+        contested = words & placing & rivals
+        ranked = [(t, round(s * _lack(contested - w.words), 6)) for t, w, s in near]
         return sorted(ranked, key=lambda r: -r[1])
 
 
@@ -187,7 +188,9 @@ def _lack(places: frozenset[str]) -> float:
 class _TagIndex:
     """All candidates of one kind of tag, ready for exact and approximate look-up."""
 
-    def __init__(self, kind: str, tags: Sequence[Candidate], backend: Backend):
+    def __init__(
+        self, kind: str, tags: Sequence[Candidate], backend: Backend, known: frozenset[str]
+    ):
         self.kind = kind
         self._tags = tags
         self._exact: dict[str, Candidate] = {}
@@ -199,7 +202,9 @@ class _TagIndex:
         said = [content(t.normal, self.fillers) for t in tags]
         for tag, form in zip(tags, said, strict=True):
             self._exact.setdefault(form, tag)
-        self._words = [frozenset(t.normal.split()) for t in tags]
+        self._traits = [
+            traits(frozenset(t.normal.split()), known, frozenset(t.named.split())) for t in tags
+        ]
         self._by_part = kind in _NAMED_BY_PART
         self._index = backend.index(said)
 
@@ -215,26 +220,25 @@ class _TagIndex:
                 return self._exact[form]
         return None
 
-    def nearest(
-        self, scores: NDArray[np.float64]
-    ) -> Iterator[tuple[Candidate, frozenset[str], float]]:
-        """The nearest candidates with their words and scores, nearest first."""
+    def nearest(self, scores: NDArray[np.float64]) -> Iterator[tuple[Candidate, Traits, float]]:
+        """The nearest candidates with their traits and scores, nearest first."""
         rounded = np.round(np.clip(scores, 0.0, 1.0), 6)
         kept = min(NEIGHBOURS, len(rounded))
         least = np.partition(rounded, -kept)[-kept]  # ties with the last one are all looked at
         near = np.flatnonzero((rounded >= least) & (rounded > 0))
         near = near[np.argsort(-rounded[near], kind="stable")]
         for i in near.tolist():
-            yield self._tags[i], self._words[i], float(rounded[i])
+            yield self._tags[i], self._traits[i], float(rounded[i])
 
-    def admits(self, tag: Candidate, words: frozenset[str], mentioned: frozenset[str]) -> bool:
-        """Whether ``tag`` may be guessed at all for a mention of these words."""
-        if tag.only_exact or (tag.has_sides and mentioned & {"left", "right"}):
+    def admits(self, tag: Candidate, said: Traits, mention: Traits) -> bool:
+        """Whether ``tag`` may be guessed at all for a mention."""
+        if tag.only_exact or (tag.has_sides and not _ONE_SIDE.isdisjoint(mention.words)):
             return False
         if self._by_part:
             return True
-        measured = any(w[:1].isdigit() for w in mentioned - words)
-        return not measured and not mentioned - self.fillers < words - self.fillers
+        if not mention.numbers <= said.numbers:
+            return False
+        return not mention.words - self.fillers < said.words - self.fillers
 
     def is_vague(self, normal: str, ranked: Ranked) -> bool:
         """Whether the mention is only a part of several tags' words: "tube" is not a chest tube."""

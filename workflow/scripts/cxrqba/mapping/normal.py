@@ -34,6 +34,7 @@ _REWRITTEN = {
 _SIDE_MARKS = {"lt": "left", "Lt": "left", "rt": "right", "Rt": "right"}
 """As written: in capitals RT is a therapy too."""
 
+NEGATING = frozenset(("no", "not", "non", "without", "absent", "never", "nor", "neither"))
 LINKS = frozenset(
     (
         *("a", "an", "the", "of", "in", "to", "with", "at", "within", "on", "for", "by"),
@@ -113,6 +114,6 @@ class Spelling:
 
 
 def content(normal: str, fillers: frozenset[str] = FILLERS) -> str:
-    """The words of a normal form that say something; all of them if none does."""
+    """The words of a normal form that say something; all of them if none or but a denial does."""
     kept = [w for w in normal.split() if w not in fillers]
-    return " ".join(kept) if kept else normal
+    return " ".join(kept) if not NEGATING.issuperset(kept) else normal
