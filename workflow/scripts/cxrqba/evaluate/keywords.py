@@ -1,7 +1,8 @@
 """The baseline every extractor must beat: keywords with a simple negation window.
 
 A class is positive if a sentence outside indication, history and technique names one of its
-findings and no negation word stands among the twelve words before it or right behind it.
+findings (in singular or plural) and no negation word stands among the twelve words before it or
+right behind it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from cxrqba.extract.words import words
 from cxrqba.reference.tables import Reference
 
 WINDOW = 12
@@ -28,33 +30,33 @@ class KeywordBaseline:
     """Labels a report by the names and synonyms of each class's findings."""
 
     def __init__(self, reference: Reference, classes: Mapping[str, Iterable[str]]):
-        self._patterns = {
-            name: _pattern(
-                phrase
-                for finding in findings
-                for phrase in (finding, *reference.findings[finding].synonyms)
-            )
-            for name, findings in classes.items()
-        }
+        self._classes = list(classes)
+        self._phrases: dict[str, dict[tuple[str, ...], set[str]]] = {}
+        for name, findings in classes.items():
+            for finding in findings:
+                for phrase in (finding, *reference.findings[finding].synonyms):
+                    norms = tuple(w.norm for w in words(phrase))
+                    named = self._phrases.setdefault(norms[0], {})
+                    named.setdefault(norms, set()).add(name)
 
     def labels(self, report: str | None) -> dict[str, bool]:
         """Class -> whether a sentence states it; all false without a report."""
-        text = _SKIPPED.sub("", report or "")
-        sentences = [" ".join(s.lower().split()) for s in _SENTENCE.split(text) if s.strip()]
-        return {
-            name: any(_stated(pattern, s) for s in sentences)
-            for name, pattern in self._patterns.items()
-        }
+        found: set[str] = set()
+        for sentence in _SENTENCE.split(_SKIPPED.sub("", report or "")):
+            found |= self._stated(sentence)
+        return {name: name in found for name in self._classes}
 
-
-def _pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    ordered = sorted({p.lower() for p in phrases}, key=lambda p: (-len(p), p))
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})(?:s|es)?\b")
-
-
-def _stated(pattern: re.Pattern[str], sentence: str) -> bool:
-    for match in pattern.finditer(sentence):
-        before = " ".join(sentence[: match.start()].split()[-WINDOW:])
-        if not _NEGATION.search(before) and not _NEGATED_AFTER.match(sentence[match.end() :]):
-            return True
-    return False
+    def _stated(self, sentence: str) -> set[str]:
+        found = words(sentence)
+        norms = [w.norm for w in found]
+        stated: set[str] = set()
+        for first, norm in enumerate(norms):
+            for phrase, classes in self._phrases.get(norm, {}).items():
+                last = first + len(phrase)
+                if classes <= stated or tuple(norms[first:last]) != phrase:
+                    continue
+                before = " ".join(w.text.lower() for w in found[max(0, first - WINDOW) : first])
+                after = " ".join(w.text.lower() for w in found[last:])
+                if not _NEGATION.search(before) and not _NEGATED_AFTER.match(after):
+                    stated |= classes
+        return stated

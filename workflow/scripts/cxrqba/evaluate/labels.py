@@ -10,9 +10,9 @@ class. "closed": also all that imply it (``labels.csv``). A study without
 graph has no observation and so is negative in all classes: a failure is not left out.
 
 Open-i is scored a second time on classes made of its own tags (:mod:`cxrqba.evaluate.tags`). Its
-indexers file what is seen and leave out what it may be ("opacity, may be pneumonia"), so there such
-a reading of another observation does not count unless it is certain; what changes if readings do
-count, or only the more certain observations, is shown beside.
+indexers file what is seen and leave out what it may be ("opacity, may be pneumonia"), so there an
+uncertain reading of another observation does not count; what changes if such readings do count, or
+only the more certain observations, is shown beside.
 """
 
 from __future__ import annotations
@@ -69,9 +69,15 @@ class Settings:
     certainties: tuple[str, ...] = CERTAINTIES
 
 
-def label_classes(reference: Reference, closure: str) -> dict[str, frozenset[str]]:
-    """CheXpert class -> the findings that make it positive; without No Finding."""
-    entries = {k: v for k, v in reference.labels[CLASSES].items() if k != NOT_SCORED}
+def label_classes(
+    reference: Reference, closure: str, dataset: str = CLASSES
+) -> dict[str, frozenset[str]]:
+    """Class -> the findings that make it positive; without No Finding.
+
+    ``dataset`` names the classes, as in ``labels.csv``; they are CheXpert's where results are
+    compared with expert labels.
+    """
+    entries = {k: v for k, v in reference.labels[dataset].items() if k != NOT_SCORED}
     classes = {label: set(entry["exact"]) for label, entry in entries.items()}
     if closure == "closed":
         for label, entry in entries.items():
@@ -117,7 +123,7 @@ def study_findings(
     )
     if not uncertain_readings:
         asserted = asserted.filter(
-            (pl.col("certainty") == "certain") | pl.col("child_type").ne_missing(READING)
+            (pl.col("certainty") != "uncertain") | pl.col("child_type").ne_missing(READING)
         )
     grouped = (
         asserted.select("study_id", "obs_entities")
