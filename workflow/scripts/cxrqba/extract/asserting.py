@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cxrqba.extract.devices import device_part, part_draft
+from cxrqba.extract.devices import device_part, device_side, ending, is_position, part_draft
+from cxrqba.extract.distribution import by_side, told_apart
 from cxrqba.extract.drafts import DENYING, Clause, Draft
 from cxrqba.extract.lexicon import Named, Reading
 from cxrqba.extract.matcher import Match
@@ -51,6 +52,7 @@ def finding_drafts(
     parents: dict[int, Draft] = {}
     for (finding, told), zone, head in zip(claims, areas, heads, strict=True):
         draft = _draft(clause, finding, told, zone, shared, alone=len(kept) == 1)
+        draft = told_apart(clause, finding, zone, draft)
         all_drafts.append(draft)
         previous = None
         if head == BEFORE_CLAUSE:
@@ -62,17 +64,29 @@ def finding_drafts(
             previous = all_drafts[head]
         while previous is not None and previous.child_type:  # a reading of a reading
             previous = parents.get(id(previous))
+        kind = "associated with"
+        if previous is None and is_position(finding):
+            previous, kind = _device_before(all_drafts[:-1], context), "device part"
         if previous is not None and _explains(draft, previous):
-            draft.child_type = "associated with"
+            draft.child_type = kind
             parents[id(draft)] = previous
             previous.children.append(draft)
         else:
-            drafts.append(draft)
+            drafts += by_side(clause, finding, told, zone, draft)
     return drafts
 
 
-def attach(clause: Clause, earlier: Sequence[Draft]) -> None:
-    """ "Its tip is in the SVC", "CT is recommended": what belongs to an observation before."""
+def _device_before(told: Sequence[Draft], context: Draft | None) -> Draft | None:
+    """The device whose position is told."""
+    before = told[-1] if told else context
+    return before if before is not None and before.is_device else None
+
+
+def attach(clause: Clause, earlier: Sequence[Draft], context: Draft | None) -> None:
+    """ "Its tip is in the SVC", "CT is recommended": what belongs to an observation before.
+
+    ``context`` is the observation that a clause with "it" speaks of.
+    """
     reading = clause.reading
     advice = [
         c for c in clause.within((*reading.before, *reading.after)) if c.value == "recommendation"
@@ -84,6 +98,10 @@ def attach(clause: Clause, earlier: Sequence[Draft]) -> None:
     parts = clause.within(reading.parts)
     if devices and parts:
         devices[-1].children.append(part_draft(clause, devices[-1], parts[0], clause.last))
+    elif context is not None and context.is_device and context.level == "positive":
+        end = ending(clause)
+        if end is not None:
+            context.children.append(part_draft(clause, context, end, clause.last))
 
 
 def _explains(draft: Draft, previous: Draft) -> bool:
@@ -120,7 +138,7 @@ def _draft(
             for _, m in values(reading.modifiers, Zone(own.own), finding)
             if not comparing & set(range(m.first, m.last))
         ],
-        side_text=side_text(reading, own),
+        side_text=_side(reading, finding, own) + _direction(reading, named, own),
         changes=[surface(reading, m.first, m.last) for _, m in changes],
         change_sentence=clause.change_sentence(changes),
         sent_ids=[clause.sent_id],
@@ -131,6 +149,18 @@ def _draft(
     if part is not None:
         draft.children.append(part_draft(clause, draft, part, zone.own[1]))
     return draft
+
+
+def _side(reading: Reading, finding: Match, zone: Zone) -> str:
+    is_device = finding.value.finding.is_device
+    return device_side(reading, finding, zone) if is_device else side_text(reading, zone)
+
+
+def _direction(reading: Reading, named: Named, zone: Zone) -> str:
+    """The side something is displaced to: "leftward", "to the left"."""
+    told = [reading.norm(m.last - 1) for m in reading.fixed if zone.holds(m)] * named.directed
+    sides = [side for side in ("left", "right") if any(t in (side, f"{side}ward") for t in told)]
+    return f" {sides[0]}" if len(sides) == 1 else ""
 
 
 def _entity(reading: Reading, finding: Match) -> str:

@@ -47,6 +47,16 @@ def comparison_drafts(clause: Clause, has_findings: bool) -> list[Draft]:
     ]
 
 
+def compare(target: Draft, drafts: list[Draft]) -> None:
+    """ "It is unchanged": comparisons of ``target``, the observation before, are its children."""
+    for draft in drafts:
+        draft.child_type = "comparison only"
+        target.children.append(draft)
+        if not target.changes and target.level not in DENYING:
+            target.changes = list(draft.changes)
+            target.change_sentence = draft.change_sentence
+
+
 def change_of_relative(clause: Clause, before: Clause, target: Draft) -> None:
     """ "..., which has decreased": the change belongs to the finding before."""
     reading = clause.reading

@@ -49,7 +49,7 @@ def _draft(clause: Clause, statement: NormalStatement, alone: bool) -> Draft:
     located = places(reading, None, area)
     if len(located) != 1:
         region = statement.meant[0].region
-        located = [Place(region, region, (), structure.first, structure.last)]
+        located = [Place(region, (), structure.first, structure.last)]
     name = _name(reading, statement, first)
     if alone and (has_verb(reading, *clause.range) or predicate.last <= structure.first):
         text = item_text(reading, *clause.range, change_words(reading, [m for _, m in changes]))

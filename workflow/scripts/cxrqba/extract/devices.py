@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from cxrqba.extract.drafts import Clause, Draft
+from cxrqba.extract.drafts import Clause, Draft, sides_of
 from cxrqba.extract.lexicon import Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.wording import change_words, item_text, sentence_case
+from cxrqba.extract.words import word_set
 from cxrqba.extract.zones import Zone, places, side_text, surface, told_changes, values
+
+ENDING = word_set("terminate end project extend course overlie overly lie ly reach stop pass cross")
+_POSITION = "POSITION FINDINGS"
 
 
 def device_part(reading: Reading, device: Match, zone: Zone) -> Match | None:
@@ -15,6 +19,30 @@ def device_part(reading: Reading, device: Match, zone: Zone) -> Match | None:
         if part.first > device.last and zone.holds(part):
             return part
     return None
+
+
+def device_side(reading: Reading, device: Match, zone: Zone) -> str:
+    """Side of a device: where it enters, if that is told, not where it ends."""
+    verb = next((i for i in range(device.last, zone.own[1]) if reading.norm(i) in ENDING), None)
+    if verb is not None:
+        entry = side_text(reading, Zone((zone.own[0], verb), zone.shared))
+        if sides_of(entry):
+            return entry
+    return side_text(reading, zone)
+
+
+def is_position(finding: Match) -> bool:
+    """Whether a finding tells how a device lies ("malpositioned")."""
+    return _POSITION in finding.value.finding.subcategories
+
+
+def ending(clause: Clause) -> Match | None:
+    """The verb of "it ends in the SVC", which speaks of the tip without naming it."""
+    verbs = (i for i in range(clause.first, clause.last) if clause.reading.norm(i) in ENDING)
+    at = next(verbs, None)
+    if at is None or not any(at < r.first < clause.last for r in clause.reading.regions):
+        return None
+    return Match(at, at + 1, clause.reading.norm(at), "end")
 
 
 def part_draft(clause: Clause, device: Draft, part: Match, last: int) -> Draft:

@@ -69,6 +69,7 @@ class Named:
 
     finding: Finding
     composed: bool
+    directed: bool = False  # a displacement, whose direction is its side
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Reading:
     terminators: list[Match]
     parts: list[Match]  # value: name of a device part
     fixed: list[Match]  # names whose side word is not the side of a finding
+    distinctions: list[Match]  # value: child type that a place told apart makes
 
     def norm(self, at: int) -> str:
         """Normal form of word ``at``; empty outside the sentence."""
@@ -130,8 +132,11 @@ class Lexicon:
         self._changes = PhraseTable(_value_phrases(reference.changes))
         self._modifiers = PhraseTable(_value_phrases(reference.modifiers))
         self._terminators = PhraseTable((p, p) for p in reference.scope_terminators)
-        parts = reference.devices["children"]["phrases"]["device part"]
-        self._parts = PhraseTable((p, p) for p in parts)
+        phrases = reference.devices["children"]["phrases"]
+        self._parts = PhraseTable((p, p) for p in phrases["device part"])
+        self._distinctions = PhraseTable(
+            (p, kind) for kind in ("regional distinction", "related region") for p in phrases[kind]
+        )
         self._fixed = PhraseTable((p, p) for p in reference.laterality["fixed_names"])
 
     def read(self, text: str, offset: int) -> Reading:
@@ -156,6 +161,7 @@ class Lexicon:
             modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
             terminators=self._terminators.find(sentence),
             parts=self._parts.find(sentence),
+            distinctions=self._distinctions.find(sentence),
             fixed=[m for m in self._fixed.find(sentence) if _is_whole(sentence, m)],
         )
 
@@ -192,12 +198,14 @@ def _shared_structure(sentence: list[Word], match: Match) -> Iterator[tuple[list
 
 
 def _finding_phrases(reference: Reference) -> Iterator[tuple[str, Named]]:
+    directed = frozenset(reference.laterality["directed_findings"])
     for finding in reference.findings.values():
         if finding.polarity in ENTITY_POLARITIES:
             for phrase in (finding.name, *finding.synonyms):
-                yield phrase, Named(finding, False)
+                yield phrase, Named(finding, False, finding.name in directed)
     for composition in reference.compositions:
-        named = Named(reference.findings[composition.finding], True)
+        finding = reference.findings[composition.finding]
+        named = Named(finding, True, finding.name in directed)
         for structure, attribute in itertools.product(
             composition.structures, composition.attributes
         ):
@@ -225,7 +233,7 @@ def _value_phrases(values: Iterable[Value]) -> Iterator[tuple[str, Value]]:
 
 def _is_whole(sentence: list[Word], match: Match) -> bool:
     """Whether a direction ends there: "due to left lung collapse" has no "to left"."""
-    if match.phrase.split()[-1] not in SIDES or match.last >= len(sentence):
+    if match.phrase.split()[-1] not in ("left", "right") or match.last >= len(sentence):
         return True
     following = sentence[match.last].norm
     return not following[:1].isalpha() or following in DIRECTION_ENDS

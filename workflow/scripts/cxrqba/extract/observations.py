@@ -17,14 +17,15 @@ from typing import Any
 import polars as pl
 
 from cxrqba.extract.asserting import attach, finding_drafts
-from cxrqba.extract.comparing import change_of_relative, comparison_drafts
+from cxrqba.extract.clauses import clauses
+from cxrqba.extract.comparing import change_of_relative, compare, comparison_drafts
 from cxrqba.extract.coverage import NON_OBSERVATIONAL, UNCOVERED, Coverage
 from cxrqba.extract.denials import normal_drafts
 from cxrqba.extract.drafts import Clause, Draft, rows_of, with_children
 from cxrqba.extract.lexicon import Lexicon
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.merging import descendants_of, merged, without_contradicted_rest
-from cxrqba.extract.scope import clauses
+from cxrqba.extract.scope import PREDICATING
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import PASS_STATUS, RAW_OBSERVATIONS, REPORTED_SECTION_TYPES
@@ -86,15 +87,18 @@ class ObservationExtractor:
         previous: Clause | None = None
         for first, last in clauses(reading):
             clause = Clause(reading, sent_id, first, last)
-            relative = first and reading.norm(first - 1) in ("which", "that")
-            context = found[-1] if relative and found else None
+            context = _spoken_of(clause, found, earlier)
             told = clause.within(reading.findings)
             drafts = finding_drafts(clause, told, context, self.reference.absences)
             drafts += normal_drafts(clause, carried, bool(drafts))
-            if not drafts:
-                drafts = comparison_drafts(clause, bool(found))
-            if not drafts:
-                attach(clause, found or earlier)
+            relative = clause.first > 0 and reading.norm(clause.first - 1) in _RELATIVE
+            compared = [] if drafts or relative else comparison_drafts(clause, bool(found))
+            if compared and context is not None:
+                compare(context, compared)
+            else:
+                drafts += compared
+            if not drafts and not compared:
+                attach(clause, found or earlier, context)
                 if previous is not None and found:
                     change_of_relative(clause, previous, found[-1])
             carried = clause.within(reading.subjects) or carried
@@ -123,6 +127,22 @@ class ObservationExtractor:
                 )
             else:
                 ledger.item(study_id, row["sent_id"], NON_OBSERVATIONAL, kind)
+
+
+_RELATIVE = ("which", "that")
+_PRONOUNS = ("it", "this", "these", "they")
+
+
+def _spoken_of(clause: Clause, found: Sequence[Draft], earlier: Sequence[Draft]) -> Draft | None:
+    """The observation that a clause with "which", or one that opens with "this", speaks of."""
+    reading = clause.reading
+    if clause.first and reading.norm(clause.first - 1) in _RELATIVE:
+        return found[-1] if found else None
+    opening = reading.norm(clause.first) in _PRONOUNS
+    if opening and reading.norm(clause.first + 1) in PREDICATING:
+        told = [*earlier, *found]
+        return told[-1] if told else None
+    return None
 
 
 def extract_observations(

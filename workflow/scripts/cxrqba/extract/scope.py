@@ -1,4 +1,4 @@
-"""Clauses of a sentence, and what is claimed of a finding in its clause.
+"""What is claimed of a finding in its clause.
 
 Negation and uncertainty reach along a clause: over the items of a list ("no effusion, pneumothorax
 or fracture"), not past a conjunction that starts a statement of its own ("... but the heart is
@@ -12,20 +12,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cxrqba.extract.lexicon import ADVERBS, ALTERNATIVES, FINITE, HEDGES, Reading
-from cxrqba.extract.matcher import ARTICLES, Match
+from cxrqba.extract.lexicon import FINITE, HEDGES, Reading
+from cxrqba.extract.links import (
+    LINKS,
+    SEPARATORS,
+    accompanied,
+    apposed,
+    is_alternative,
+    link_of,
+    starts_anew,
+)
+from cxrqba.extract.matcher import Match
 from cxrqba.extract.words import word_set, words
 
 NEGATIVE = ("negative", "unlikely")
 UNCERTAIN = ("likely", "possible", "cannot_exclude", "unlikely", "indeterminate")
-SEPARATORS = (",", "and", "with", "or", "nor", "/")
 PARTICIPLES = word_set("seen identified noted present evident demonstrated visualized")
-LINKS = word_set(
-    "represent representing reflect reflecting due secondary related suggestive suggesting suggest "
-    "consistent compatible keeping suspicious concerning worrisome indicative indicating favor "
-    "favored favoring because owing attributable resulting caused"
-)
-"""Words of the cues that tie a cause or reading to the finding before them."""
+PREDICATING = FINITE | frozenset(HEDGES) | LINKS | {"most", "also"}
+"""Words behind "this" or "it" where that stands for the finding before, not in front of one."""
 CAUSES = word_set("due secondary related because owing attributable resulting caused result")
 """Words of the cues that name a cause: it is there even if what it would cause is denied."""
 GOING = word_set(
@@ -36,7 +40,6 @@ EARLIER = word_set("previously before earlier prior previous preceding")
 MOVING = word_set("by to into slightly approximately about several now somewhat further with its")
 RECALLING = word_set("history hx h")
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
-_SHORT_TITLE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,93 +49,6 @@ class Claim:
     level: str
     cues: tuple[Match, ...] = ()
     link: Match | None = None  # the cue that ties the finding to the one before it
-
-
-def clauses(reading: Reading) -> list[tuple[int, int]]:
-    """Word ranges of the clauses, in order; separators between clauses belong to none."""
-    found: list[tuple[int, int]] = []
-    for first, last in _segments(reading):
-        start = first
-        verbs = [i for i in range(first, last) if reading.norm(i) in FINITE]
-        previous = -1
-        for verb in verbs:
-            if verb < start:
-                continue
-            at = _own_subject(reading, start, previous, verb)
-            if at is not None:
-                found.append((start, at))
-                start = at
-                while start < last and reading.norm(start) in (",", "and"):
-                    start += 1
-            previous = verb
-        found.append((start, last))
-    return [(a, b) for a, b in found if a < b]
-
-
-PLURAL_VERBS = frozenset(("have", "are", "were"))
-
-
-def _segments(reading: Reading) -> list[tuple[int, int]]:
-    """Split at semicolons, full stops and words like "but"."""
-    cuts: list[tuple[int, int]] = [(m.first, m.last) for m in reading.terminators]
-    start = 0
-    for i, word in enumerate(reading.words):
-        title = word.norm == ":" and i - start > _SHORT_TITLE
-        if word.norm in (";", ".", "!") or title:
-            cuts.append((i, i + 1))
-            start = i + 1
-        elif word.norm == "?" and i and reading.words[i - 1].end == word.start:
-            cuts.append((i + 1, i + 1))  # "effusion?" is a question; "?effusion" opens one
-            start = i + 1
-    segments, start = [], 0
-    for first, last in sorted(cuts):
-        segments.append((start, first))
-        start = max(start, last)
-    segments.append((start, len(reading.words)))
-    return [(a, b) for a, b in segments if a < b]
-
-
-def _own_subject(reading: Reading, start: int, previous: int, verb: int) -> int | None:
-    """Where the clause of ``verb`` begins, if it has a subject of its own behind a conjunction."""
-    places = [
-        i
-        for i in range(max(start + 1, previous + 1), verb - 1)
-        if reading.norm(i) in (",", "and")
-        and not any(reading.norm(k) in ALTERNATIVES for k in range(i, verb))
-    ]
-    if not places:
-        return None
-    at = places[-1]
-    if reading.norm(at) == "and" and reading.norm(at - 1) == ",":
-        at -= 1
-    while True:  # "heart and mediastinum are normal" has one subject
-        earlier = [p for p in places if p < at and reading.norm(p - 1) != ","]
-        if not earlier or not _only_structure(reading, earlier[-1] + 1, at):
-            break
-        at = earlier[-1]
-    after = at + 1 + (reading.norm(at + 1) == "and")
-    if all(reading.norm(i) in (*ADVERBS, "and", "then") for i in range(after, verb)):
-        return None  # "has been advanced and now terminates": the same subject
-    if previous < start and not _says_something(reading, start, at):
-        return None
-    named = any(after <= m.first and m.last <= verb for m in reading.findings)
-    if previous < start and named and reading.norm(verb) in PLURAL_VERBS:
-        return None  # "the tube, the drain and the line have been removed": one list, one verb
-    complete = previous >= start or reading.norm(start) in ("no", "without", "negative")
-    opens = reading.norm(after) in (*ARTICLES, "there")
-    return at if complete or opens else None
-
-
-def _says_something(reading: Reading, first: int, last: int) -> bool:
-    """Whether words [first, last) are more than a place ("in the left base, ...")."""
-    return any(
-        first <= m.first and m.last <= last for m in (*reading.findings, *reading.predicates)
-    )
-
-
-def _only_structure(reading: Reading, first: int, last: int) -> bool:
-    rest = [i for i in range(first, last) if reading.norm(i) not in (*ARTICLES, ",", "and")]
-    return bool(rest) and all(any(m.first <= i < m.last for m in reading.structures) for i in rest)
 
 
 def claim(
@@ -162,15 +78,16 @@ def claim(
     if _is_asked(reading, clause, finding):
         return None
     inner = [HEDGES[s] for s in finding.skipped if s in HEDGES]
-    link = _link(reading, clause, finding)
+    link = link_of(reading, clause, finding) or accompanied(reading, clause, finding)
     if after:
         cue = min(after, key=lambda c: (c.first, -c.last))
         return Claim(cue.value, (*before[-1:], cue), link)
     if not before:
         if inner:
             return Claim(inner[-1], (), link)
-        level = "possible" if _is_alternative(reading, clause, finding) else "positive"
-        return Claim(level, (), link)
+        if is_alternative(reading, clause, finding):
+            return Claim("possible", (), link or apposed(reading, clause, finding))
+        return Claim("positive", (), link)
     return Claim(_combined(reading, finding, before, inner, absences), tuple(before[-2:]), link)
 
 
@@ -300,7 +217,7 @@ def _reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, in
             continue
         if listed and cue.value in NEGATIVE:
             continue
-        if done or _starts_anew(reading, i + 1):
+        if done or starts_anew(reading, i + 1):
             return False
         if norm == "with" and cue.value != "negative":
             return False
@@ -309,16 +226,6 @@ def _reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, in
     return not any(
         c.phrase in _ASSERTING and cue.last <= c.first and c.last <= finding.first
         for c in reading.before
-    )
-
-
-def _starts_anew(reading: Reading, at: int) -> bool:
-    """Whether the item at ``at`` brings its own degree or change, and so its own claim."""
-    while reading.norm(at) in (*ARTICLES, "and", ","):
-        at += 1
-    return any(
-        m.first == at and m.value.kind in ("severity", "change", "temporal")
-        for m in (*reading.modifiers, *reading.changes)
     )
 
 
@@ -342,44 +249,3 @@ def _reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[in
 def _closes(reading: Reading, cue: Match, clause: tuple[int, int]) -> bool:
     """Whether a one-word cue ends its clause ("atelectasis, likely"; "effusion: none")."""
     return cue.last >= clause[1] or reading.norm(cue.last) in (",", ")", ".", ";")
-
-
-def _is_alternative(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
-    """Whether the finding is one side of "X versus Y" or "X or Y"."""
-    for other in reading.findings:
-        first, last = min(finding.last, other.last), max(finding.first, other.first)
-        if other is finding or not (clause[0] <= other.first and other.last <= clause[1]):
-            continue
-        gap = [reading.norm(i) for i in range(first, last)]
-        apart = any(first <= f.first and f.last <= last for f in reading.findings)
-        if len(gap) <= 4 and not apart and any(g in ALTERNATIVES for g in gap):
-            return True
-    return False
-
-
-def _link(reading: Reading, clause: tuple[int, int], finding: Match) -> Match | None:
-    """The cue that makes the finding a reading or cause of the one before it, if any."""
-    for cue in reversed(reading.before):
-        if not (clause[0] <= cue.first and cue.last <= finding.first):
-            continue
-        norms = {reading.norm(i) for i in range(cue.first, cue.last)}
-        aside = cue.value in ("likely", "possible") and reading.norm(cue.first - 1) == ","
-        if norms & LINKS or aside:
-            return cue if not _parted(reading, cue.last, finding.first, clause[1]) else None
-    return None
-
-
-def _parted(reading: Reading, first: int, last: int, end: int) -> bool:
-    """Whether the finding at ``last`` is no item of the list of readings that begins at ``first``.
-
-    "Likely A, B or C" lists three; "likely A with B", "likely A and a small B" read only A.
-    """
-    if any(reading.norm(i) in ("with", "without") for i in range(first, last)):
-        return True
-    joints = [i for i in range(first, last) if reading.norm(i) in (",", "and")]
-    if not joints:
-        return False
-    if any(_starts_anew(reading, i + 1) or reading.norm(i + 1) in ARTICLES for i in joints):
-        return True
-    listed = any(reading.norm(i) in ALTERNATIVES for i in range(first, end))
-    return not listed and any(reading.norm(i) == "," for i in joints)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 
-from cxrqba.extract.lexicon import FINITE, JOINED, SIDES, Reading
+from cxrqba.extract.lexicon import FINITE, JOINED, PREPOSITIONS, SIDES, Reading
+from cxrqba.extract.links import SEPARATORS
 from cxrqba.extract.matcher import ARTICLES, Match
-from cxrqba.extract.scope import PARTICIPLES, SEPARATORS, Claim
-from cxrqba.extract.words import word_set
-from cxrqba.extract.zones import Zone, surface
+from cxrqba.extract.scope import PARTICIPLES, Claim
+from cxrqba.extract.words import normal_form, word_set
+from cxrqba.extract.zones import PASSIVE, Zone, surface
 
 _OPENERS = word_set(
     ", and or nor with but there is are was were has have been also again : ; now which this these "
-    "that / noted seen however without no ) [ to versus vs of for such as any after "
+    "that / noted seen however without no ) [ to versus vs of for such as any after by given "
     "following"
 )
 _CLOSERS = word_set(
@@ -147,6 +148,7 @@ def name_of(
         first = min(leading[0].last, finding.first)
     if claim.link is not None:
         first = max(first, min(claim.link.last, finding.first))
+    dropped |= _passive(reading, finding.last, last)
     text = item_text(reading, first, last, dropped)
     if finding.skipped == JOINED:  # "... and tortuous": the structure stands elsewhere
         text = str(finding.value.finding.name)
@@ -155,7 +157,17 @@ def name_of(
         reading.norm(i) in SEPARATORS for i in range(claim.cues[-1].last, finding.first)
     ):
         cue_text = ""  # "no focal X or Y" is no "no focal Y"
-    return sentence_case(_claimed(claim, text, cue_text, finding))
+    return sentence_case(claimed(claim, text, cue_text, finding))
+
+
+def _passive(reading: Reading, first: int, last: int) -> set[int]:
+    """Words of "is seen" in "opacity *is seen* at the left base"; none without a place behind."""
+    end = first
+    while end < last and reading.norm(end) in PASSIVE:
+        end += 1
+    is_placed = end < last and reading.norm(end) in PREPOSITIONS
+    said = any(reading.norm(i) in PARTICIPLES for i in range(first, end))
+    return set(range(first, end)) if is_placed and said else set()
 
 
 def _is_lead_in(reading: Reading, first: int, last: int) -> bool:
@@ -167,7 +179,8 @@ def _is_lead_in(reading: Reading, first: int, last: int) -> bool:
     )
 
 
-def _claimed(claim: Claim, text: str, cue: str, finding: Match) -> str:
+def claimed(claim: Claim, text: str, cue: str, finding: Match) -> str:
+    """``text`` with what is claimed of it: "No ...", "Likely ..."; ``cue`` as the report has it."""
     inner = any(s == "not" for s in finding.skipped)
     if claim.level in _ABSENT and not inner:
         before = bool(claim.cues) and claim.cues[-1].last <= finding.first
@@ -204,6 +217,12 @@ def clause_text(reading: Reading, clause: tuple[int, int]) -> str:
     while first < last and reading.norm(last - 1) in _LOOSE_ENDS:
         last -= 1
     return surface(reading, first, last).strip(" ,;:.")
+
+
+def singular(text: str) -> str:
+    """``text`` with its last word in the singular."""
+    head, _, last = text.rpartition(" ")
+    return f"{head} {normal_form(last)}".strip() if last.islower() else text
 
 
 def decapitalised(text: str) -> str:

@@ -24,11 +24,12 @@ _PLACE_OPENERS = PREPOSITIONS | {"bilaterally"}
 _DISTANCE_UNITS = frozenset(("cm", "mm", "centimeter", "millimeter", "inch"))
 _DISTANCE_RELATIONS = frozenset(("above", "below", "beyond", "from", "past", "distal", "proximal"))
 _LEVELS = frozenset(("above", "below", "beyond"))
+PASSIVE = FINITE | ADVERBS | word_set("present seen noted identified visualized demonstrated again")
 _DENIALS = ("no", "without")
 _JOINING = (",", "and", "but", "with")
 _FILMS = word_set("view radiograph film image study examination exam x")
 _STABLE = ("stable", "no new")
-_COMPARATIVES = word_set("more less larger smaller greater")
+_COMPARATIVES = word_set("more less larger smaller greater worse better")
 _TIMES = word_set("prior previous previously before earlier yesterday last seen ___")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
 
@@ -63,6 +64,7 @@ def zones(
     _share_opening(reading, findings, found)
     listed = next((i for i, link in enumerate(links) if i and link is not None), len(findings))
     _share_place(reading, findings[:listed], found[:listed])
+    _share_predicate(reading, findings, found)
     for i, head in enumerate(heads_of(reading, findings, links)):
         if head is not None and head >= 0 and not is_placed(reading, found[i]):
             found[i].shared += found[head].ranges()
@@ -210,12 +212,27 @@ def _share_place(reading: Reading, findings: list[Match], found: list[Zone]) -> 
         found[i].shared.append((opener, end))
 
 
+def _share_predicate(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
+    """ "A with B is seen at the left base": the place behind the verb is the subject's."""
+    last, end = findings[-1].last, found[-1].own[1]
+    verb = next((i for i in range(last, end) if reading.norm(i) in FINITE), None)
+    if verb is None or any(reading.norm(i) in FINITE for i in range(findings[0].last, last)):
+        return
+    opener = next((i for i in range(verb, end) if reading.norm(i) in _PLACE_OPENERS), None)
+    if opener is None or not _sided(reading, opener, end):
+        return
+    if any(reading.norm(i) not in PASSIVE for i in range(verb, opener)):
+        return
+    for zone in found[:-1]:
+        if not is_placed(reading, zone):
+            zone.shared.append((opener, end))
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A region as written, with distances as written, and the words it stands at."""
 
     text: str
-    name: str
     distances: tuple[str, ...]
     first: int
     last: int
@@ -229,12 +246,13 @@ def places(reading: Reading, finding: Match | None, zone: Zone) -> list[Place]:
             continue
         if finding is not None and region.overlaps(finding) and _within(region, finding):
             continue
-        text = surface(reading, region.first, region.last)
+        first = region.first
+        if reading.norm(first - 1) == "than" and reading.norm(first) in ("left", "right"):
+            first += 1  # "right greater than left lower lobe": of both
+        text = surface(reading, first, region.last)
         distance = _distance(reading, region.first)
         if text.lower() not in found:
-            found[text.lower()] = Place(
-                text, region.value.name, distance, region.first, region.last
-            )
+            found[text.lower()] = Place(text, distance, first, region.last)
     return list(found.values())
 
 
