@@ -8,6 +8,7 @@ General models know no abbreviations ("ETT"), so strings arrive with these expan
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -96,7 +97,7 @@ def _load(folder: Path, device: str) -> Any:
         )
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
     try:
-        from sentence_transformers import SentenceTransformer
+        library: Any = importlib.import_module("sentence_transformers")
     except ImportError:
         raise UserError(
             "embedding.backend sentence_transformers needs a package that is not installed: "
@@ -104,7 +105,7 @@ def _load(folder: Path, device: str) -> Any:
             "(workflow/envs/embedding.yaml), or take embedding.backend lexical"
         ) from None
     try:
-        return SentenceTransformer(str(folder), device=device, local_files_only=True)
+        return library.SentenceTransformer(str(folder), device=device, local_files_only=True)
     except Exception as error:  # the library raises whatever its parts raise
         raise UserError(
             f"embedding.model {folder} cannot be loaded on device '{device}' "
