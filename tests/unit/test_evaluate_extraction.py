@@ -17,8 +17,14 @@ from cxrqba.config import ExtractionReference
 from cxrqba.errors import UserError
 from cxrqba.evaluate.extraction import OURS, PEER, Evaluation, Settings, Tables, evaluate
 from cxrqba.evaluate.extraction_claims import Claim, PlainWords
-from cxrqba.evaluate.extraction_counts import scores, study_counts
-from cxrqba.evaluate.extraction_gold import GoldRow, findings_to_translate, locate, read_gold
+from cxrqba.evaluate.extraction_counts import names_side, scores, study_counts
+from cxrqba.evaluate.extraction_gold import (
+    GoldRow,
+    findings_to_translate,
+    locate,
+    read_gold,
+    section_at,
+)
 from cxrqba.evaluate.extraction_match import Matching, match
 from cxrqba.evaluate.negex import NegEx, negex_claims
 from cxrqba.paper.extraction import extraction_table
@@ -146,9 +152,12 @@ def test_left_and_right_answer_one_bilateral_row_and_the_reverse() -> None:
 
 
 def counted(
-    rows: Sequence[GoldRow], claims: Sequence[Claim], reference: Reference
+    rows: Sequence[GoldRow],
+    claims: Sequence[Claim],
+    reference: Reference,
+    texts: Mapping[str, str] | None = None,
 ) -> Mapping[str, list[int]]:
-    counts = study_counts(rows, claims, found(rows, claims), PlainWords(reference))
+    counts = study_counts(rows, claims, found(rows, claims), PlainWords(reference), texts or {})
     return {aspect: numbers.tolist() for aspect, numbers in counts.items()}
 
 
@@ -185,8 +194,33 @@ def test_a_wrong_side_is_counted_apart_from_none(reference: Reference) -> None:
         claim("cardiomegaly", side="left"),
     ]
     counts = counted(rows, ours, reference)
-    assert counts["side"] == [3, 1, 1, 1]
-    assert counts["side, left or right"] == [2, 0, 1, 1]
+    assert counts["side, annotated"] == [3, 1, 1, 1]
+    assert counts["side, stated"] == [0, 0, 0, 0]
+    stated = counted(rows, ours, reference, {"S1": "Left pneumonia."})
+    assert stated["side, stated"] == [3, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sided"),
+    [
+        ("Bibasilar opacities", True),
+        ("LLL collapse", True),
+        ("on both sides", True),
+        ("R IJ line", True),
+        ("what is left", True),  # a word is a word: the row must have a side as well
+        ("No pleural effusion", False),
+        ("Lungs are clear", False),
+        ("all the same", False),
+    ],
+)
+def test_sides_are_stated_by_words(text: str, is_sided: bool) -> None:
+    assert names_side(text) is is_sided
+
+
+def test_a_wrong_side_needs_words_in_the_same_sentence(reference: Reference) -> None:
+    rows = [row("pneumonia", side="left")]
+    ours = [claim("pneumonia", side="right")]
+    assert counted(rows, ours, reference, {"S2": "Left."})["side, stated"] == [0, 0, 0, 0]
 
 
 def test_values_are_compared_as_reference_names(reference: Reference) -> None:
@@ -223,7 +257,7 @@ def test_undefined_scores_are_nan_and_nothing_found_is_zero() -> None:
     nothing = scores(np.array([[3, 0, 0, 0]]), "observations", 10, 0)
     assert nothing["f1"].value == 0
     assert np.isnan(nothing["precision"].value)
-    assert np.isnan(scores(np.zeros((1, 4), dtype=np.int64), "side", 10, 0)["accuracy"].value)
+    assert np.isnan(scores(np.zeros((1, 4), dtype=np.int64), "certainty", 10, 0)["accuracy"].value)
 
 
 # --- gold files ---------------------------------------------------------------------------------
@@ -302,6 +336,40 @@ def test_words_without_translation_count_as_missed(tmp_path: Path, reference: Re
 def test_the_list_for_the_translator_holds_the_words_alone(tmp_path: Path) -> None:
     path = Path(gold_files(tmp_path).observations)
     assert findings_to_translate([path, path]) == ["air", "fluid", "large heart", "secret finding"]
+
+
+@pytest.mark.parametrize(
+    ("sections", "kept"),
+    [
+        (["WET_READ", "INDICATION", "FINDINGS"], ["Small fluid"]),
+        (["WET_READ", "INDICATION", "NOTIFICATION"], ["Left fluid", "Small fluid"]),
+    ],
+    ids=["superseded", "the wet read is all there is"],
+)
+def test_silent_and_superseded_sections_give_no_rows(
+    tmp_path: Path, reference: Reference, sections: list[str], kept: list[str]
+) -> None:
+    report = "WET READ: Left fluid.\nREASON: Right fluid?\nREPORT: Small fluid.\n"
+    pieces = ["Left fluid", "Right fluid", "Small fluid"]
+    settings = gold_files(tmp_path, rows=[("1", piece, *GOLD[0][2:]) for piece in pieces])
+    starts = [("1", kind, piece) for kind, piece in zip(sections, pieces, strict=True)]
+    write(tmp_path / "sections.csv", "study_id,section_type,start_text", starts)
+    gold = read_gold(settings, {"s1": report}, reference)
+    assert [report[slice(*r.spans[0])] for r in gold.rows] == kept
+    assert gold.left_out == 3 - len(kept)
+
+
+def test_words_that_stand_twice_start_a_section_where_a_line_begins(
+    tmp_path: Path, reference: Reference
+) -> None:
+    report = "FINDINGS: As before. No air.\nIMPRESSION: No air.\n"
+    settings = gold_files(tmp_path, rows=[])
+    starts = [("1", "FINDINGS", "As before"), ("1", "IMPRESSION", "No air")]
+    write(tmp_path / "sections.csv", "study_id,section_type,start_text", starts)
+    sections = read_gold(settings, {"s1": report}, reference).sections
+    assert [s.start for s in sections] == [10, 41]
+    assert section_at(25, "s1", sections) == "FINDINGS"
+    assert section_at(5, "s1", sections) is None
 
 
 def test_a_piece_that_stands_twice_has_two_places() -> None:

@@ -145,7 +145,8 @@ class _Run:
         """Counts of one study and system."""
         rows = _of(gold, study_id)
         claims, places = self.claims[system].get(study_id, []), self.places(study_id)
-        counts = study_counts(rows, claims, match(rows, claims, places), self.plain)
+        texts = {s["sent_id"]: s["sentence"] for s in self.sentences.get(study_id, ())}
+        counts = study_counts(rows, claims, match(rows, claims, places), self.plain, texts)
         if system == OURS:
             sections = [s for s in gold.sections if s.study_id == study_id]
             types = {s["sent_id"]: s["section_type"] for s in self.sentences.get(study_id, ())}
@@ -157,6 +158,7 @@ class _Run:
         rows, claims = _of(gold, study_id), self.claims[OURS].get(study_id, [])
         places = self.places(study_id)
         return Study(
+            study_id,
             rows,
             [s for s in gold.sections if s.study_id == study_id],
             places,
@@ -219,7 +221,9 @@ def _matrix(by_patient: Mapping[str, Counts], aspect: str) -> npt.NDArray[np.int
 def _protocol(gold: Gold) -> str:
     untold = sum(not row.accepted for row in gold.rows)
     return (
-        f"{gold.name}: {gold.absent} annotated studies not in this run; {untold} rows have no "
+        f"{gold.name}: {gold.absent} annotated studies not in this run; {gold.left_out} rows in "
+        "superseded wet reads and in indications, histories, techniques, comparisons or "
+        f"examinations are left out; {untold} rows have no "
         f"finding of the reference ({gold.untranslated} of them not yet translated) and count as "
         "missed"
     )

@@ -7,6 +7,7 @@ Aspects of agreement within matched pairs (certainty, side) keep pairs, right, w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,38 +15,56 @@ import numpy.typing as npt
 
 from cxrqba.evaluate.extraction_claims import Claim, PlainWords
 from cxrqba.evaluate.extraction_gold import GoldRow, GoldSection
-from cxrqba.evaluate.extraction_match import Matching, overlaps
+from cxrqba.evaluate.extraction_match import Matching, holding
 from cxrqba.evaluate.metrics import Score, draw_weights, interval
 
 SECTIONS = "sections"
 VALUES = ("regions", "regions, kin", "severity", "change")
 FOUND = ("observations", "positive", "negated", "uncertain", *VALUES)
 """Aspects with precision, recall and F1."""
-AGREED = ("certainty", "side", "side, left or right")
+AGREED = ("certainty", "side, stated", "side, annotated")
 """Aspects of matched pairs with the shares right, wrong and unknown."""
 ASPECTS = (SECTIONS, *FOUND, *AGREED)
 METRICS = ("precision", "recall", "f1")
 SHARES = ("accuracy", "wrong", "unknown")
+
+_SIDE_WORD = re.compile(
+    r"\b(?:(?i:left|right|leftwards?|rightwards?|bilateral(?:ly)?|both|either)"
+    r"|(?i:bi-?(?:basilar|basal|apical|hilar|pulmonary)\w*)|[LR]|[LR][ULM]L|[LR]t|[LR]IJ)\b"
+)
 
 Counts = dict[str, npt.NDArray[np.int64]]
 """aspect -> four numbers"""
 
 
 def study_counts(
-    rows: Sequence[GoldRow], claims: Sequence[Claim], matching: Matching, plain: PlainWords
+    rows: Sequence[GoldRow],
+    claims: Sequence[Claim],
+    matching: Matching,
+    plain: PlainWords,
+    sentences: Mapping[str, str],
 ) -> Counts:
-    """Counts of all aspects but sections."""
+    """Counts of all aspects but sections; ``sentences`` are the texts by id.
+
+    A side counts as stated if a sentence of the claim has a word for any side: annotators write
+    "bilateral" of an edema whose report names no side.
+    """
     counts = {aspect: np.zeros(4, dtype=np.int64) for aspect in (*FOUND, *AGREED)}
     _count_found(counts, rows, claims, matching)
     for pair in matching.pairs:
         row, claim = rows[pair.row], claims[pair.claim]
         counts["certainty"] += _agreed(row.certainty, claim.certainty)
         if row.side in ("left", "right", "bilateral"):
-            counts["side"] += _agreed(row.side, pair.side)
-        if row.side in ("left", "right"):
-            counts["side, left or right"] += _agreed(row.side, pair.side)
+            counts["side, annotated"] += _agreed(row.side, pair.side)
+            if any(names_side(sentences.get(i, "")) for i in claim.sent_ids):
+                counts["side, stated"] += _agreed(row.side, pair.side)
         _count_values(counts, row, claim, plain)
     return counts
+
+
+def names_side(text: str) -> bool:
+    """Whether ``text`` has a word for a side."""
+    return _SIDE_WORD.search(text) is not None
 
 
 def _count_found(
@@ -113,15 +132,11 @@ def _kin(
 def section_counts(
     gold: Sequence[GoldSection], sentences: Mapping[str, tuple[int, int]], types: Mapping[str, str]
 ) -> npt.NDArray[np.int64]:
-    """Starts of sections whose sentence has the type; ``types`` is sent_id -> section type.
-
-    A start that stands several times in a report is right if any of its places is.
-    """
+    """Starts of sections whose sentence has the type; ``types`` is sent_id -> section type."""
     counts = np.zeros(4, dtype=np.int64)
     for section in gold:
-        found = {
-            types[i] for i, (start, end) in sentences.items() if overlaps(section.spans, start, end)
-        }
+        there = holding(((section.start, section.end),), sentences)
+        found = {types[i] for i in there}
         right = section.section_type in found
         counts += np.array([1, right, bool(found), right])
     return counts

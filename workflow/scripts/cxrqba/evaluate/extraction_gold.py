@@ -17,19 +17,20 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cxrqba.config import ExtractionReference
 from cxrqba.errors import UserError, nearest
 from cxrqba.reference.tables import Reference
-from cxrqba.schema import SECTION_TYPES
+from cxrqba.schema import REPORTED_SECTION_TYPES, SECTION_TYPES
 
 PARTS = ("dev", "sealed")
 ANY = "*"
 POLARITIES = ("pos", "neg")
 CERTAINTIES = ("certain", "likely", "uncertain")
+SILENT_SECTIONS = ("INDICATION", "HISTORY", "TECHNIQUE", "COMPARISON", "EXAMINATION")
 SIDES = ("left", "right", "bilateral", "none", "unknown")
 
 Spans = tuple[tuple[int, int], ...]
@@ -53,10 +54,11 @@ class GoldRow:
 
 @dataclass(frozen=True, slots=True)
 class GoldSection:
-    """Where a section's text starts and of which type the section is."""
+    """[start, end) of the first words of a section, and the section's type."""
 
     study_id: str
-    spans: Spans
+    start: int
+    end: int
     section_type: str
 
 
@@ -69,6 +71,7 @@ class Gold:
     rows: list[GoldRow]
     sections: list[GoldSection]
     absent: int  # studies of the split that the run has not
+    left_out: int  # rows in sections that describe no study or are superseded
     untranslated: int  # rows whose finding has no row in finding_names.csv
 
 
@@ -87,9 +90,11 @@ def read_gold(
             part_of[study_id] = part
     scored = {study_id: reports[study_id] for study_id in part_of}
     accepted = _read_names(settings.names, reference)
-    rows, untranslated = _read_observations(settings.observations, scored, accepted)
+    rows = _read_observations(settings.observations, scored, accepted)
     sections = _read_sections(settings.sections, scored) if settings.sections else []
-    return Gold(settings.name, part_of, rows, sections, absent, untranslated)
+    kept = [row for row in rows if _describes(row, sections)]
+    untranslated = sum(row.finding not in accepted for row in kept)
+    return Gold(settings.name, part_of, kept, sections, absent, len(rows) - len(kept), untranslated)
 
 
 def findings_to_translate(paths: Iterable[Path]) -> list[str]:
@@ -100,15 +105,13 @@ def findings_to_translate(paths: Iterable[Path]) -> list[str]:
 
 def _read_observations(
     path: str, reports: Mapping[str, str], accepted: Mapping[str, frozenset[str]]
-) -> tuple[list[GoldRow], int]:
+) -> list[GoldRow]:
     columns = ("study_id", "evidence", "finding", "polarity", "certainty", "side")
     found: list[GoldRow] = []
-    untranslated = 0
     for where, row in _rows(path, (*columns, "region", "severity", "change")):
         study_id = _known_id(row["study_id"], reports)
         if study_id is None:
             continue
-        untranslated += row["finding"] not in accepted
         found.append(
             GoldRow(
                 study_id,
@@ -123,19 +126,43 @@ def _read_observations(
                 row["change"],
             )
         )
-    return found, untranslated
+    return found
 
 
 def _read_sections(path: str, reports: Mapping[str, str]) -> list[GoldSection]:
-    found = []
+    """Sections in the order of the file, which is that of the text."""
+    found: list[GoldSection] = []
     for where, row in _rows(path, ("study_id", "section_type", "start_text")):
         study_id = _known_id(row["study_id"], reports)
         if study_id is None:
             continue
         kind = _one_of(row["section_type"], SECTION_TYPES, f"{where}, section_type")
-        spans = locate(row["start_text"], reports[study_id], f"{where}, start_text")
-        found.append(GoldSection(study_id, spans, kind))
+        report = reports[study_id]
+        spans = locate(row["start_text"], report, f"{where}, start_text")
+        last = found[-1].start if found and found[-1].study_id == study_id else -1
+        start, end = _section_start(spans, report, last)
+        found.append(GoldSection(study_id, start, end, kind))
     return found
+
+
+def _section_start(spans: Spans, report: str, last: int) -> tuple[int, int]:
+    """Of several places the first behind the section before, at best one that begins a line."""
+    behind = [span for span in spans if span[0] > last] or list(spans)
+    begins = re.compile(r"(?:^|[\n:])[ \t]*\Z")
+    return next((span for span in behind if begins.search(report, 0, span[0])), behind[0])
+
+
+def section_at(place: int, study_id: str, sections: Iterable[GoldSection]) -> str | None:
+    """Type of the section that ``place`` of a report lies in; None before the first."""
+    before = [(s.start, s.section_type) for s in sections if s.study_id == study_id]
+    return max(((at, kind) for at, kind in before if at <= place), default=(0, None))[1]
+
+
+def _describes(row: GoldRow, sections: Sequence[GoldSection]) -> bool:
+    """Whether the row counts: not what was asked, done or compared, nor a superseded wet read."""
+    types = {s.section_type for s in sections if s.study_id == row.study_id}
+    silent = {*SILENT_SECTIONS, *(["WET_READ"] if types & set(REPORTED_SECTION_TYPES) else [])}
+    return any(section_at(end - 1, row.study_id, sections) not in silent for _, end in row.spans)
 
 
 def _read_names(path: str, reference: Reference) -> dict[str, frozenset[str]]:

@@ -28,7 +28,7 @@ from typing import Any
 import polars as pl
 
 from cxrqba.evaluate.extraction_claims import Claim
-from cxrqba.evaluate.extraction_gold import GoldRow, GoldSection
+from cxrqba.evaluate.extraction_gold import GoldRow, GoldSection, section_at
 from cxrqba.evaluate.extraction_match import Matching, Sentences, holding, overlaps
 from cxrqba.graph.tags import Mappings, level_of, mappings_by_text, resolve
 from cxrqba.graph.vocabulary import Vocabulary
@@ -50,6 +50,7 @@ class Raw:
 class Study:
     """What the steps made of one study."""
 
+    study_id: str
     rows: Sequence[GoldRow]
     sections: Sequence[GoldSection]
     sentences: Sentences
@@ -112,8 +113,9 @@ def spurious_stage(claim: Claim, study: Study) -> str:
     same = [row for row in near if not row.accepted.isdisjoint(claim.findings)]
     if any(row.polarity != claim.polarity for row in same):
         return "scope"
-    there = [study.sentences[i] for i in claim.sent_ids if i in study.sentences]
-    if not near and there and all(_foreign_section(span, study.sections) for span in there):
+    places = [study.sentences[i][1] - 1 for i in claim.sent_ids if i in study.sentences]
+    types = {section_at(place, study.study_id, study.sections) for place in places}
+    if not near and not types & {None, *REPORTED_SECTION_TYPES}:
         return "section"
     if not any(
         raw.sent_ids & sent_ids
@@ -129,14 +131,3 @@ def spurious_stage(claim: Claim, study: Study) -> str:
 
 def _stands_on(row: GoldRow, spans: Iterable[tuple[int, int]]) -> bool:
     return any(overlaps(row.spans, start, end) for start, end in spans)
-
-
-def _foreign_section(sentence: tuple[int, int], sections: Sequence[GoldSection]) -> bool:
-    """Whether the gold's section around a sentence is one that is not read; false if unknown."""
-    before = [
-        (start, section.section_type)
-        for section in sections
-        for start, _ in section.spans
-        if start < sentence[1]
-    ]
-    return bool(before) and max(before)[1] not in REPORTED_SECTION_TYPES
