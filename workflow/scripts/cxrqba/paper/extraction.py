@@ -93,8 +93,9 @@ def _notes(scores: pl.DataFrame) -> list[str]:
         "A match is finding, polarity and evidence sentence, one to one, of observations from the "
         "report; recall is over annotated rows, precision over observations. Uncertain: all short "
         "of certain. Regions and the agreement blocks are over matched pairs; kin: a region within "
-        "the other counts as well. The baseline and the peer are given our sentences and names, "
-        "and the nearest side word. Brackets: 95 % bootstrap interval over patients. "
-        "– : undefined.",
+        "the other counts as well; side, stated: a sentence of the observation has a word for a "
+        "side; side, annotated: all rows with one, by convention too. The baseline and the peer "
+        "are given our sentences and names, and the nearest side word. Brackets: 95 % bootstrap "
+        "interval over patients. – : undefined.",
         *(f"Protocol: {p}." for p in protocols),
     ]
