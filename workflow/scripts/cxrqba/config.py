@@ -246,6 +246,36 @@ class QaConfig(Block):
     statistics: str = Field("computed", description="computed, or the path of a statistics table")
 
 
+class LabelsConfig(Block):
+    """The table of study labels that `snakemake labels` makes."""
+
+    classes: str = Field(
+        "chexpert",
+        description="whose classes: a data set of resources/reference/labels.csv, such as "
+        "chexpert, cxr_lt_2024, padchest, nih14, vindr, openi_mesh",
+    )
+    closure: Literal["nearest", "exact", "closed"] = Field(
+        "nearest",
+        description="which findings make a class positive: those that are the class (exact), also "
+        "those with no nearer class (nearest), also all that imply it (closed)",
+    )
+    text: bool = Field(
+        False, description="whether evidence.csv quotes the words of the report beside their place"
+    )
+
+
+class WorklistConfig(Block):
+    """The list of what was not understood that `snakemake worklist` makes."""
+
+    top: int = Field(100, ge=1, description="entries of each kind")
+    margin: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="a mapping that beats its runner-up, or the threshold, by less is listed",
+    )
+
+
 class LabelReference(Block):
     """Expert labels to compare study labels with."""
 
@@ -345,6 +375,8 @@ class DatasetConfig(Block):
         LlmConfig(), description="who judges questions and answers; keys as llm"
     )
     evaluate: EvaluateConfig = EvaluateConfig()
+    labels: LabelsConfig = LabelsConfig()
+    worklist: WorklistConfig = WorklistConfig()
 
     @field_validator("only", mode="before")
     @classmethod

@@ -56,6 +56,7 @@ def key_tables() -> str:
         ("shards, by: subject_prefix", SubjectPrefixShards),
     ]
     names = ("phantoms", "site", "segmentation", "llm", "embedding", "qa", "evaluate")
+    names += ("labels", "worklist")
     blocks += [(name, _block(DatasetConfig.model_fields[name].annotation)) for name in names]
     lists = ("labels", "boxes", "regions", "extraction")
     evaluate = _block(DatasetConfig.model_fields["evaluate"].annotation)
