@@ -11,7 +11,6 @@ from PIL import Image
 from pydicom.dataset import FileDataset, FileMetaDataset
 from pydicom.uid import ExplicitVRLittleEndian
 
-from cxrqba.reports import images
 from cxrqba.reports.images import ImageError, read_image
 
 RAMP = np.tile(np.arange(64, dtype=np.uint8) * 4, (48, 1))
@@ -111,12 +110,37 @@ def test_a_truncated_file_is_not_half_an_image(tmp_path: Path, ending: str) -> N
         read_image(path)
 
 
-def test_sizes_no_film_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ImageError, match="too few"):
-        read_image(save(tmp_path / "one.png", Image.new("L", (1, 1))))
-    monkeypatch.setattr(images, "MAX_SIDE", 60)
-    with pytest.raises(ImageError, match="too many"):
-        read_image(save(tmp_path / "big.png", Image.fromarray(RAMP)))
+@pytest.mark.parametrize(
+    ("size", "reason"), [((1, 1), "too few"), ((15, 4000), "too few"), ((12_000, 12_000), "many")]
+)
+def test_sizes_no_film_has_are_refused(tmp_path: Path, size: tuple[int, int], reason: str) -> None:
+    """Before a pixel is decoded."""
+    with pytest.raises(ImageError, match=reason):
+        read_image(save(tmp_path / "x.png", Image.new("1", size)))
+
+
+def test_a_large_dicom_is_refused_unread(tmp_path: Path) -> None:
+    path = dicom(tmp_path / "x.dcm", Rows=12_000, Columns=12_000)
+    with pytest.raises(ImageError, match="12000 x 12000 pixels are too many"):
+        read_image(path)
+
+
+def test_large_grey_values_keep_their_order(tmp_path: Path) -> None:
+    """16 bit: neighbouring values stay apart, none wraps around."""
+    deep = np.arange(64 * 48, dtype=np.uint16).reshape(48, 64) + 60_000
+    pixels = read_image(save(tmp_path / "x.png", Image.fromarray(deep)))
+    assert (np.diff(pixels.ravel()) > 0).all()
+    assert (pixels[0, 0], pixels[-1, -1]) == (0.0, 1.0)
+
+
+def test_values_that_are_no_numbers_are_dark(tmp_path: Path) -> None:
+    film = RAMP.astype(np.float32)
+    film[0, 0], film[0, 1] = np.nan, np.inf
+    pixels = read_image(save(tmp_path / "x.tif", Image.fromarray(film)))
+    assert (pixels[0, 0], pixels[0, 1], pixels[1, -1]) == (0.0, 0.0, 1.0)
+    film[:] = np.nan
+    with pytest.raises(ImageError, match="no pixel holds a number"):
+        read_image(save(tmp_path / "y.tif", Image.fromarray(film)))
 
 
 def test_a_blank_image_and_a_missing_file(tmp_path: Path) -> None:

@@ -185,10 +185,44 @@ class SentencesConfig(Block):
 class SegmentationConfig(Block):
     """How anatomy is localised."""
 
-    backend: Literal["atlas"] = Field("atlas", description="atlas: classical CPU localisation")
+    backend: Literal["atlas", "cxas", "precomputed"] = Field(
+        "atlas",
+        description="atlas: classical CPU localisation; cxas: the CXAS network, needs its package "
+        "(docs/regions.md); precomputed: CXAS masks or Chest ImaGenome boxes you have",
+    )
     min_area: float = Field(
         25.0, ge=0, description="boxes smaller than this many square pixels are dropped"
     )
+    cxas_folder: str | None = Field(
+        None, description="precomputed: folder of the masks that cxas wrote, as npz, npy, json, png"
+    )
+    imagenome_folder: str | None = Field(
+        None, description="precomputed: folder of the <image id>_SceneGraph.json of ImaGenome"
+    )
+    weights: str | None = Field(
+        None, description="cxas: folder with UNet_ResNet50_default.pth; nothing is downloaded"
+    )
+    device: str = Field("cuda", description="cxas: cpu, cuda or cuda:N")
+    batch_size: int = Field(8, gt=0, description="cxas: images at once")
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> SegmentationConfig:
+        if self.backend == "cxas" and not self.weights:
+            raise ValueError("backend cxas needs 'weights', the folder of its weights")
+        if self.backend == "precomputed" and not (self.cxas_folder or self.imagenome_folder):
+            raise ValueError("backend precomputed needs 'cxas_folder', 'imagenome_folder' or both")
+        return self
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that a job asks the cluster for."""
+        return int(self.backend == "cxas" and self.device.startswith("cuda"))
+
+    def files(self) -> list[str]:
+        """Files of the model, so that other weights are another input."""
+        if self.backend != "cxas" or not self.weights:
+            return []
+        return [str(p) for p in sorted(Path(self.weights).glob("*.pth"))]
 
 
 class LlmConfig(Block):

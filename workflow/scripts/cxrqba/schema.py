@@ -220,6 +220,17 @@ IMAGE_STATUS = pl.Schema(
     }
 )
 
+MASKS = pl.Schema(
+    {
+        "study_id": STR,
+        "image_id": STR,
+        "mask_id": STR,  # name of the structure in CXAS; REGION_BOXES.mask_ids refers to it
+        "height": INT,  # of the mask's frame, which covers the whole image at any scale
+        "width": INT,
+        "rle": pl.Binary(),  # COCO counts: {"size": [height, width], "counts": rle}
+    }
+)
+
 PHANTOM_TRUTH = pl.Schema(
     {
         "image_id": STR,

@@ -117,3 +117,13 @@ def combine(crops: Sequence[Crop], meet: bool) -> Crop | None:
         part = crop.pixels[b - crop.top : d - crop.top, a - crop.left : c - crop.left]
         pixels[target] = pixels[target] & part if meet else pixels[target] | part
     return shrink(Crop(pixels, top, left))
+
+
+def rescale(crop: Crop, frame: tuple[int, int], target: tuple[int, int]) -> Crop | None:
+    """The crop in a frame of another size, by nearest pixel; None if nothing is left of it."""
+    rows = np.arange(target[0]) * frame[0] // target[0]
+    columns = np.arange(target[1]) * frame[1] // target[1]
+    top, bottom = np.searchsorted(rows, [crop.top, crop.bottom])
+    left, right = np.searchsorted(columns, [crop.left, crop.right])
+    picked = crop.pixels[np.ix_(rows[top:bottom] - crop.top, columns[left:right] - crop.left)]
+    return shrink(Crop(picked, int(top), int(left)))

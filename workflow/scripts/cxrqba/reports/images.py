@@ -19,8 +19,8 @@ Image.MAX_IMAGE_PIXELS = None  # the limit below is ours and says what to do
 MIN_SIDE = 16
 """Pixels; nothing can be localised in a smaller image."""
 
-MAX_SIDE = 12_000
-"""Pixels; larger images than any film reader makes are refused before they fill the memory."""
+MAX_PIXELS = 60_000_000
+"""Twice what film readers make; larger images are refused before they fill the memory."""
 
 DICOM_ENDINGS = {".dcm", ".dicom", ""}
 
@@ -100,8 +100,9 @@ def _grey(image: Any) -> NDArray[np.float32]:
 def _check_size(height: int, width: int) -> None:
     if min(height, width) < MIN_SIDE:
         raise ImageError(f"{width} x {height} pixels are too few for a film")
-    if max(height, width) > MAX_SIDE:
-        raise ImageError(f"{width} x {height} pixels are too many; shrink it below {MAX_SIDE}")
+    if height * width > MAX_PIXELS:
+        most = MAX_PIXELS // 1_000_000
+        raise ImageError(f"{width} x {height} pixels are too many; shrink it below {most} million")
 
 
 def _normalise(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -109,8 +110,11 @@ def _normalise(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
     finite = np.isfinite(pixels)
     if not finite.any():
         raise ImageError("no pixel holds a number")
-    low, high = float(pixels[finite].min()), float(pixels[finite].max())
+    low = pixels.min(where=finite, initial=np.inf)
+    high = pixels.max(where=finite, initial=-np.inf)
     if high == low:
         return np.zeros(pixels.shape, dtype=np.float32)
-    scaled = (np.where(finite, pixels, low) - low) / (high - low)
-    return scaled.astype(np.float32)
+    scaled = np.where(finite, pixels, low)
+    scaled -= low
+    scaled /= high - low
+    return scaled
