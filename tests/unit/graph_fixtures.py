@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from cxrqba.graph.build import StudyInput, build_graph, observation_of
+from cxrqba.graph.build import StudyInput, build_graph
 from cxrqba.graph.model import Observation, SceneGraph
+from cxrqba.graph.observe import observation_of
 from cxrqba.graph.tags import Mappings, mappings_by_text
 from cxrqba.graph.vocabulary import Vocabulary
 from cxrqba.ledger import Ledger
@@ -17,7 +18,7 @@ from cxrqba.mapping.lexical import LexicalBackend
 from cxrqba.mapping.mapper import Mapper
 from cxrqba.mapping.mentions import collect
 from cxrqba.reference.tables import Reference, load_reference
-from cxrqba.schema import INDICATIONS, RAW_OBSERVATIONS
+from cxrqba.schema import INDICATIONS, RAW_OBSERVATIONS, REGION_BOXES
 from cxrqba.tables import frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,6 +137,7 @@ def build(rows: list[dict[str, Any]], ledger: Ledger | None = None, **values: An
         study_id=STUDY,
         sentences=values.pop("sentences", [sentence()]),
         observations=rows,
+        boxes=frame(values.pop("boxes", []), REGION_BOXES),
         **values,
     )
     decided = mappings(rows, [asked] if asked else [])

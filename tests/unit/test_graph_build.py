@@ -361,7 +361,11 @@ def test_unresolved_finding_forbids_negatives_where_it_may_lie() -> None:
     ("rows", "values", "reason"),
     [
         ([raw()], {"sentences": [sentence(), sentence("S02")]}, "uncovered_sentence: S02"),
-        ([raw()], {"failed_passes": ["extract_indication"]}, "failed_pass: extract_indication"),
+        (
+            [raw()],
+            {"failures": ["failed_pass: extract_indication"]},
+            "failed_pass: extract_indication",
+        ),
         ([raw(issue_level="NON_INTERPRETABLE")], {}, "non_interpretable_observation"),
         (
             [raw(probability="comparison_only")],

@@ -83,16 +83,17 @@ def shard(rows, studies, statuses=(), ledgers=()) -> ShardInput:
     mentions = collect(table, pl.DataFrame(schema=INDICATIONS))
     sentences = [sentence(study_id=s["study_id"], start=0, end=5) for s in studies]
     return ShardInput(
-        studies=frame(studies, STUDIES),
-        images=pl.DataFrame(schema=IMAGES),
-        boxes=pl.DataFrame(schema=REGION_BOXES),
-        image_status=pl.DataFrame(schema=IMAGE_STATUS),
-        sentences=frame(sentences, SENTENCES),
-        observations=table,
-        indications=pl.DataFrame(schema=INDICATIONS),
-        mappings=mapper().map(mentions, 0.5),
-        statuses=frame(statuses, PASS_STATUS),
-        ledgers=frame(ledgers, LEDGER),
+        studies=frame(studies, STUDIES).lazy(),
+        images=pl.LazyFrame(schema=IMAGES),
+        boxes=pl.LazyFrame(schema=REGION_BOXES),
+        image_status=pl.LazyFrame(schema=IMAGE_STATUS),
+        sentences=frame(sentences, SENTENCES).lazy(),
+        observations=table.lazy(),
+        indications=pl.LazyFrame(schema=INDICATIONS),
+        mentions=mentions.lazy(),
+        mappings=mapper().map(mentions, 0.5).lazy(),
+        statuses=frame(statuses, PASS_STATUS).lazy(),
+        ledgers=frame(ledgers, LEDGER).lazy(),
     )
 
 

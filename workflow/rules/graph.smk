@@ -107,6 +107,7 @@ rule build_graphs:
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
         observations="<results>/extract_observations/{shard}.observations.parquet",
         indications="<results>/extract_indication/{shard}.indications.parquet",
+        mentions="<results>/collect_mentions/{shard}.mentions.parquet",
         mappings="<results>/map_entities/mappings.parquet",
         statuses=[
             "<results>/extract_sentences/{shard}.status.parquet",
@@ -141,8 +142,9 @@ rule build_graphs:
         "step build_graphs --studies {input.studies} --images {input.images}"
         " --boxes {input.boxes} --image-status {input.image_status}"
         " --sentences {input.sentences} --observations {input.observations}"
-        " --indications {input.indications} --mappings {input.mappings}"
-        " --statuses {input.statuses} --ledgers {input.ledgers} --reference resources/reference"
+        " --indications {input.indications} --mentions {input.mentions}"
+        " --mappings {input.mappings} --statuses {input.statuses} --ledgers {input.ledgers}"
+        " --reference resources/reference"
         " --graphs {output.graphs} --graph-observations {output.observations}"
         " --graph-regions {output.regions} --ledger {output.ledger}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cxrqba import step
-from cxrqba.graph.run import ShardInput, build_shard
+from cxrqba.graph.run import STAGE, ShardInput, build_batches
+from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import (
     GRAPHS,
@@ -12,6 +13,7 @@ from cxrqba.schema import (
     INDICATIONS,
     LEDGER,
     MAPPINGS,
+    MENTIONS,
     OBSERVATIONS,
     PASS_STATUS,
     RAW_OBSERVATIONS,
@@ -20,54 +22,50 @@ from cxrqba.schema import (
     SENTENCES,
     STUDIES,
 )
-from cxrqba.tables import read_table, read_tables, write_table
+from cxrqba.tables import TableWriter, read_tables, scan_table, write_table
+
+TABLES = {
+    "studies": STUDIES,
+    "images": IMAGES,
+    "boxes": REGION_BOXES,
+    "image_status": IMAGE_STATUS,
+    "sentences": SENTENCES,
+    "observations": RAW_OBSERVATIONS,
+    "indications": INDICATIONS,
+    "mentions": MENTIONS,
+    "mappings": MAPPINGS,
+}
 
 
 def main() -> None:
+    outputs = ("graphs", "graph_observations", "graph_regions", "ledger")
     args = step.arguments(
-        __doc__,
-        files=(
-            "studies",
-            "images",
-            "boxes",
-            "image_status",
-            "sentences",
-            "observations",
-            "indications",
-            "mappings",
-            "reference",
-            "graphs",
-            "graph_observations",
-            "graph_regions",
-            "ledger",
-        ),
-        lists=("statuses", "ledgers"),
+        __doc__, files=(*TABLES, "reference", *outputs), lists=("statuses", "ledgers")
     )
     shard = ShardInput(
-        studies=read_table(args.studies, STUDIES),
-        images=read_table(args.images, IMAGES),
-        boxes=read_table(args.boxes, REGION_BOXES),
-        image_status=read_table(args.image_status, IMAGE_STATUS),
-        sentences=read_table(args.sentences, SENTENCES),
-        observations=read_table(args.observations, RAW_OBSERVATIONS),
-        indications=read_table(args.indications, INDICATIONS),
-        mappings=read_table(args.mappings, MAPPINGS),
-        statuses=read_tables(args.statuses, PASS_STATUS),
-        ledgers=read_tables(args.ledgers, LEDGER),
+        **{name: scan_table(getattr(args, name), schema) for name, schema in TABLES.items()},
+        statuses=read_tables(args.statuses, PASS_STATUS).lazy(),
+        ledgers=read_tables(args.ledgers, LEDGER).lazy(),
     )
     what = f"build_graphs {args.shard}"
-    graphs, observations, regions, ledger = build_shard(shard, load_reference(args.reference), what)
-    write_table(graphs, args.graphs, GRAPHS)
-    write_table(observations, args.graph_observations, OBSERVATIONS)
-    write_table(regions, args.graph_regions, REGIONS)
-    write_table(ledger, args.ledger, LEDGER)
+    ledger, whole = Ledger(STAGE), 0
+    with (
+        TableWriter(args.graphs, GRAPHS) as graphs,
+        TableWriter(args.graph_observations, OBSERVATIONS) as observations,
+        TableWriter(args.graph_regions, REGIONS) as regions,
+    ):
+        for batch in build_batches(shard, load_reference(args.reference), ledger, what):
+            for out, part in zip((graphs, observations, regions), batch, strict=True):
+                out.add(part)
+            whole += int(batch[0]["is_complete"].sum())
+    write_table(ledger.table(), args.ledger, LEDGER)
     step.log.info(
         "%s: %d graphs (%d complete), %d observations, %d ledger rows",
         what,
-        graphs.height,
-        graphs["is_complete"].sum(),
-        observations.height,
-        ledger.height,
+        graphs.rows,
+        whole,
+        observations.rows,
+        len(ledger.rows),
     )
 
 

@@ -42,20 +42,75 @@ def read_table(path: str | Path, schema: pl.Schema) -> pl.DataFrame:
         table = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError):
         raise UserError(f"{path}: damaged; delete it and run again") from None
-    if table.schema != schema:
-        missing = [c for c in schema if c not in table.columns]
+    _check(table.schema, path, schema)
+    return table
+
+
+def _check(found: Mapping[str, pl.DataType], path: str | Path, schema: pl.Schema) -> None:
+    if found != schema:
+        missing = [c for c in schema if c not in found]
         raise UserError(
             f"{path}: not a table of this version (missing or changed columns: "
-            f"{missing or [c for c in schema if table.schema.get(c) != schema[c]]}); "
+            f"{missing or [c for c in schema if found.get(c) != schema[c]]}); "
             "delete it and run again"
         )
-    return table
+
+
+def scan_table(path: str | Path, schema: pl.Schema) -> pl.LazyFrame:
+    """As :func:`read_table`, but rows are read only when and as far as they are asked for."""
+    try:
+        found = pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, OSError):
+        raise UserError(f"{path}: damaged; delete it and run again") from None
+    _check(found, path, schema)
+    return pl.scan_parquet(path)
 
 
 def read_tables(paths: Sequence[str | Path], schema: pl.Schema) -> pl.DataFrame:
     """Read and concatenate the shards of one table."""
     parts = [read_table(path, schema) for path in paths]
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
+
+
+class TableWriter:
+    """``with TableWriter(path, schema) as out: out.add(part)``: a table too large to hold at once.
+
+    Parts lie in a hidden folder beside ``path`` until the whole appears by atomic rename.
+    """
+
+    def __init__(self, path: str | Path, schema: pl.Schema):
+        self.path, self.schema = Path(path), schema
+        self.rows = 0
+        self._parts: list[Path] = []
+
+    def __enter__(self) -> TableWriter:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._folder = tempfile.TemporaryDirectory(
+            prefix=f".{self.path.name}.", dir=self.path.parent
+        )
+        return self
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Append rows; ``part`` has the columns of the schema."""
+        path = Path(self._folder.name) / f"{len(self._parts):06d}.parquet"
+        write_table(part, path, self.schema)
+        self._parts.append(path)
+        self.rows += part.height
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None and len(self._parts) == 1:
+                self._parts[0].replace(self.path)
+            elif kind is None:
+                with atomic_path(self.path) as temporary:
+                    pl.scan_parquet(self._parts, schema=dict(self.schema)).sink_parquet(
+                        temporary,
+                        compression="zstd",
+                        row_group_size=ROW_GROUP_SIZE,
+                        statistics=True,
+                    )
+        finally:
+            self._folder.cleanup()
 
 
 def write_text(text: str, path: str | Path) -> None:

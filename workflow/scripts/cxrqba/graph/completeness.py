@@ -19,33 +19,36 @@ NEGATIVE = "negative"
 _READ_TYPES = frozenset((*REPORTED_SECTION_TYPES, "ADDENDUM", "WET_READ"))
 """Section types that may describe the image: all must be read before silence means absence."""
 
+NON_OBSERVATIONAL = "non_observational"
+"""Ledger reason of the extraction for sentences that describe nothing."""
+
+HARMLESS = frozenset((NON_OBSERVATIONAL, "uncovered_sentence", "unknown_header", "not_in_report"))
+"""Reasons of item rows of the extraction's ledgers after which a study may still be complete.
+
+Uncovered sentences are found here anew; a header nobody knows takes no sentence away; what a model
+invented is dropped. Any other item lost (a cluster, a part of a sentence) may have named anything.
+"""
+
 
 def incomplete_reasons(
     sentences: Iterable[Mapping[str, Any]],
     observations: Iterable[Observation],
     non_observational: frozenset[str],
-    failed_passes: Iterable[str],
+    failures: Iterable[str],
     num_discarded: int,
     vocabulary: Vocabulary,
 ) -> list[str]:
     """Why "no" may not be said; empty for a complete study.
 
-    ``non_observational`` are ids of sentences that extraction lists as describing nothing.
+    ``non_observational`` are ids of sentences that extraction lists as describing nothing,
+    ``failures`` what of the passes failed, as "failed_pass: extract_indication" or
+    "partly_covered: S03".
     """
-    sentences = list(sentences)
     observations = [o for o in observations if o.from_report]
-    reasons = [f"failed_pass: {p}" for p in sorted(failed_passes)]
-    reported = [s for s in sentences if s["section_type"] in REPORTED_SECTION_TYPES]
-    if not reported:
-        reasons.append("no_reported_sentence")
-    telling = [s for s in sentences if s["section_type"] in _READ_TYPES]
-    covered = {i for o in observations for i in o.sent_ids} | non_observational
-    open_ids = [s["sent_id"] for s in telling if not s["discarded"]]
-    reasons += [f"uncovered_sentence: {i}" for i in open_ids if i not in covered]
-    if num_discarded:
-        reasons.append("discarded_observation")
+    reasons = sorted(set(failures))
+    reasons += uncovered(sentences, observations, non_observational)
     levels = {o.obs_quality["issue_level"] for o in observations}
-    if "DISCARDED" in levels and not num_discarded:
+    if num_discarded or "DISCARDED" in levels:
         reasons.append("discarded_observation")
     if "NON_INTERPRETABLE" in levels:
         reasons.append("non_interpretable_observation")
@@ -54,12 +57,34 @@ def incomplete_reasons(
     return reasons
 
 
+def uncovered(
+    sentences: Iterable[Mapping[str, Any]],
+    observations: Iterable[Observation],
+    non_observational: frozenset[str],
+) -> list[str]:
+    """Sentences that describe the image and yielded nothing, or that there are none."""
+    sentences = list(sentences)
+    covered = {i for o in observations for i in o.sent_ids} | non_observational
+    reasons = [
+        f"uncovered_sentence: {s['sent_id']}"
+        for s in sentences
+        if s["section_type"] in _READ_TYPES and not s["discarded"] and s["sent_id"] not in covered
+    ]
+    if not any(s["section_type"] in REPORTED_SECTION_TYPES for s in sentences):
+        reasons.insert(0, "no_reported_sentence")
+    return reasons
+
+
 def _is_telling(observation: Observation, vocabulary: Vocabulary) -> bool:
-    """Whether it asserts or denies something of the patient, not only how the film was taken."""
-    if not (observation.positiveness == "pos" or is_denial(observation)):
+    """Whether it asserts or denies something of the patient, not only how the film was taken.
+
+    "Possible pneumonia" does neither.
+    """
+    o = observation
+    if o.positiveness not in ("pos", "neg") or o.certainty == "uncertain":
         return False
     findings = vocabulary.reference.findings
-    names = observation.obs_entities
+    names = o.obs_entities
     return not names or any(findings[name].polarity != "technical" for name in names)
 
 
@@ -80,36 +105,57 @@ def is_plain_denial(observation: Observation, vocabulary: Vocabulary) -> bool:
     if any(o.modifiers.values()):
         return False
     explicit = set(o.region_names) - set(o.default_regions)
-    usual = default_regions(o.obs_entities, "unknown", vocabulary)
+    usual = default_regions(tuple(o.obs_entities), "unknown", vocabulary)
     above = vocabulary.reference.region_ancestors
     return not explicit or all(explicit & {r, *above[r]} for r in usual)
 
 
+def named_elsewhere(
+    sentences: Iterable[Mapping[str, Any]], vocabulary: Vocabulary
+) -> frozenset[str]:
+    """Findings named where nothing is read: history, indication, comparison, advice, ...
+
+    A line the request speaks of, or a nodule whose follow-up is advised, is not denied by silence.
+    """
+    names: set[str] = set()
+    for s in sentences:
+        if s["section_type"] not in REPORTED_SECTION_TYPES or s["discarded"]:
+            names |= vocabulary.findings_in(s["sentence"] or "")
+    return frozenset(names)
+
+
 def default_negatives(
-    observations: Sequence[Observation], vocabulary: Vocabulary
+    observations: Sequence[Observation],
+    vocabulary: Vocabulary,
+    elsewhere: frozenset[str] = frozenset(),
 ) -> list[Observation]:
-    """Negative observations (D01, ...) of key findings about which nothing is said."""
+    """Negative observations (D01, ...) of key findings about which nothing is said.
+
+    ``elsewhere`` are findings named outside of the sentences the observations come from.
+    """
     reference = vocabulary.reference
-    doubtful: set[str] = set()
+    open_all = vocabulary.equivalents.open_all
+    doubtful = set(elsewhere - open_all)
     denied: set[str] = set()
     unresolved: list[Observation] = []
     for o in observations:
         if is_plain_denial(o, vocabulary):
             denied.update(o.obs_entities)
             continue
-        doubtful.update(o.obs_entities)
         if is_denial(o):
+            doubtful.update(e for e in o.obs_entities if e not in open_all)
             continue
+        doubtful.update(o.obs_entities)
         if o.non_resolved_obs_entities or not o.obs_entities:
             unresolved.append(o)
     places = [_reach(o, vocabulary) for o in unresolved]
     found: list[Observation] = []
     for finding in map(reference.findings.__getitem__, reference.normality["silence_denies"]):
-        if vocabulary.relatives[finding.name] & doubtful:
+        if not vocabulary.relatives[finding.name].isdisjoint(doubtful):
             continue
         if denied.intersection((finding.name, *reference.finding_ancestors[finding.name])):
             continue
-        regions = default_regions([finding.name], "unknown", vocabulary)
+        regions = default_regions((finding.name,), "unknown", vocabulary)
         if any(place is None or place.intersection(regions) for place in places):
             continue
         found.append(_negative(f"D{len(found) + 1:02d}", finding.name, regions, vocabulary))
@@ -123,7 +169,9 @@ def _reach(observation: Observation, vocabulary: Vocabulary) -> frozenset[str] |
     return frozenset().union(*(vocabulary.region_relatives[r] for r in observation.region_names))
 
 
-def _negative(obs_id: str, finding: str, regions: list[str], vocabulary: Vocabulary) -> Observation:
+def _negative(
+    obs_id: str, finding: str, regions: Iterable[str], vocabulary: Vocabulary
+) -> Observation:
     level = vocabulary.reference.levels[NEGATIVE]
     pairs = {vocabulary.reference.regions[r].laterality for r in regions}
     return Observation(

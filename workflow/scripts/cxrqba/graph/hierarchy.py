@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from cxrqba.graph.model import Observation
@@ -34,13 +35,14 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
 
-def natural(text: str) -> list[tuple[int, int, str]]:
+@lru_cache(maxsize=8192)
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which R9 comes before R10."""
-    return [
+    return tuple(
         (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)
         for part in re.split(r"(\d+)", text)[:64]
         if part
-    ]
+    )
 
 
 def worse_issue(observation: Observation, level: str) -> None:
@@ -137,17 +139,21 @@ def tree(
     return roots
 
 
-def lifted(roots: Iterable[Node]) -> list[Node]:
-    """Replace a parent of several findings by its children if there is one for each finding."""
+def lifted(nodes: Iterable[Node]) -> list[Node]:
+    """Replace a parent of several findings by its children if there is one for each finding.
+
+    The children take the parent's place and kind of relation, also below the top level.
+    """
     result: list[Node] = []
-    for root in roots:
-        if not _is_mere_list(root):
-            result.append(root)
+    for node in nodes:
+        node.children = lifted(node.children)  # at most MAX_DEPTH levels
+        if not _is_mere_list(node):
+            result.append(node)
             continue
-        for child in root.children:
-            child.observation.child_type = None
-            child.observation.origin += [f"lifted:{root.raw_id}"]
-            _join(child.observation, root.observation)
+        for child in node.children:
+            child.observation.child_type = node.observation.child_type
+            child.observation.origin += [f"lifted:{node.raw_id}"]
+            _join(child.observation, node.observation)
             result.append(child)
     return result
 
@@ -182,6 +188,11 @@ def _without_repeats(nodes: Iterable[Node]) -> list[Node]:
         if known is not node:
             known.observation.origin.append(f"merged:{node.raw_id}")
             _join(known.observation, node.observation)
+            known.observation.default_regions = [  # what one of the two names is no default
+                r
+                for r in known.observation.default_regions
+                if r in node.observation.default_regions
+            ]
             known.children += node.children
             worse_issue(known.observation, node.observation.obs_quality["issue_level"])
     return list(kept.values())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from cxrqba.graph.model import Observation
+from cxrqba.graph.model import Localization, Observation, RegionNode
 from cxrqba.graph.vocabulary import Vocabulary, normal
 from cxrqba.schema import EXTRACTION_QUALITY
 
@@ -73,3 +74,38 @@ def best_level(aspect: str, levels: Iterable[str]) -> str:
 def worst_level(aspect: str, levels: Iterable[str]) -> str:
     """Worst of some levels; ``levels`` must not be empty."""
     return min(levels, key=_RANK[aspect].__getitem__)
+
+
+def study_quality(observations: Iterable[Observation], discarded: Iterable[str]) -> dict[str, str]:
+    """Worst level per aspect over the report's observations; ``discarded`` are issue levels."""
+    qualities = [o.obs_quality for o in observations if o.from_report]
+    return worst_levels([*qualities, *({"issue_level": level} for level in discarded)])
+
+
+def image_quality(
+    images: Sequence[Mapping[str, Any]],
+    observations: Iterable[Observation],
+    regions: Mapping[str, RegionNode],
+) -> list[dict[str, str]]:
+    """Per image the worst level over observations, or the best over regions if there is none."""
+    of_observations: dict[str, list[str]] = {}
+    of_regions: dict[str, list[str]] = {}
+    for o in observations:
+        if o.from_report:
+            _collect(o.localization, of_observations)
+    for node in regions.values():
+        _collect(node.localization, of_regions)
+    aspect = "localization_quality"
+    result = []
+    for image in sorted(images, key=lambda i: str(i["image_id"])):
+        image_id = image["image_id"]
+        levels = of_observations.get(image_id)
+        best = best_level(aspect, of_regions.get(image_id, ["NO_LOCALIZATION"]))
+        level = worst_level(aspect, levels) if levels else best
+        result.append({"image_id": image_id, "view": image["view"], aspect: level})
+    return result
+
+
+def _collect(localizations: Iterable[Localization], levels: dict[str, list[str]]) -> None:
+    for one in localizations:
+        levels.setdefault(one.image_id, []).append(one.localization_quality)

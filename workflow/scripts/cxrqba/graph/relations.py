@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cxrqba.graph.localize import ImageBoxes, localize, overall_level
+from cxrqba.graph.localize import Localizer, overall_level
 from cxrqba.graph.model import Observation, RegionNode
 from cxrqba.graph.vocabulary import Vocabulary
 
@@ -26,13 +26,13 @@ def region_names(observations: Iterable[Observation], vocabulary: Vocabulary) ->
 
 
 def region_nodes(
-    names: Iterable[str], boxes: ImageBoxes, vocabulary: Vocabulary
+    names: Iterable[str], localizer: Localizer, vocabulary: Vocabulary
 ) -> dict[str, RegionNode]:
     """Region nodes in table order; localizations of the images that show the region."""
     nodes = {}
     for name in names:
         side = vocabulary.reference.regions[name].laterality
-        found = [one for one in localize([name], boxes, vocabulary) if one.bboxes]
+        found = [one for one in localizer.of((name,)) if one.bboxes]
         nodes[name] = RegionNode(
             region=name,
             laterality=side if side in _SIDES else "unknown",
@@ -44,19 +44,14 @@ def region_nodes(
 
 def located_at(observations: Iterable[Observation], vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """direct: as extracted; bilateral: the pair of such a region; sub_region: regions above."""
-    reference = vocabulary.reference
     relations: list[dict[str, Any]] = []
     for o in observations:
-        how: dict[str, tuple[str, list[str]]] = {
-            r["region"]: ("direct", list(r["distances"])) for r in o.regions
-        }
-        for name in o.region_names:
-            pair = reference.regions[name].bilateral
-            if pair is not None:
-                how.setdefault(pair, ("bilateral", []))
-        for name in o.region_names:
-            for above in reference.region_ancestors[name]:
-                how.setdefault(above, ("sub_region", []))
+        how = {r["region"]: ("direct", list(r["distances"])) for r in o.regions}
+        wider = [pair for r in o.regions for pair in vocabulary.wider(r["region"])]
+        for kind in ("bilateral", "sub_region"):
+            for name, specified in wider:
+                if specified == kind and name not in how:
+                    how[name] = (kind, [])
         relations += [
             {
                 "region": region,
@@ -71,23 +66,15 @@ def located_at(observations: Iterable[Observation], vocabulary: Vocabulary) -> l
 
 def region_relations(names: Iterable[str], vocabulary: Vocabulary) -> list[dict[str, str]]:
     """``related_region`` is a sub region, or the left, right or bilateral version of ``region``."""
-    regions = vocabulary.reference.regions
-    names = list(names)
     known = frozenset(names)
-    relations = []
-    for name in names:
-        entry = regions[name]
-        for parent in entry.parents:
-            if parent in known:
-                relations.append((parent, name, "sub_region"))
-        for version, kind in ((entry.left, "left"), (entry.right, "right")):
-            if version in known and version is not None:
-                relations.append((name, version, kind))
-        if entry.bilateral in known and entry.bilateral is not None:
-            relations.append((name, entry.bilateral, "bilateral"))
+    links = {
+        link
+        for name in known
+        for link in vocabulary.links(name)
+        if link[0] in known and link[1] in known
+    }
     return [
-        {"region": a, "related_region": b, "relation_type": kind}
-        for a, b, kind in sorted(set(relations))
+        {"region": a, "related_region": b, "relation_type": kind} for a, b, kind in sorted(links)
     ]
 
 

@@ -8,6 +8,7 @@ more than an unknown one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from cxrqba.graph.model import Observation
@@ -94,6 +95,7 @@ def inherited(
     )
 
 
+@lru_cache(maxsize=8192)
 def explicit_side(text: str, vocabulary: Vocabulary) -> str:
     """Side that words of ``text`` (form of ``spaced``) name; fixed names give none."""
     if vocabulary.comparisons.found(text):
@@ -127,7 +129,10 @@ def sided(region: str, laterality: str, vocabulary: Vocabulary) -> str:
     return version or region
 
 
-def default_regions(entities: Iterable[str], laterality: str, vocabulary: Vocabulary) -> list[str]:
+@lru_cache(maxsize=8192)
+def default_regions(
+    entities: tuple[str, ...], laterality: str, vocabulary: Vocabulary
+) -> tuple[str, ...]:
     """Default regions of the findings, on the observation's side."""
     findings = vocabulary.reference.findings
     found: dict[str, None] = {}
@@ -136,10 +141,12 @@ def default_regions(entities: Iterable[str], laterality: str, vocabulary: Vocabu
             version = sided(region, laterality, vocabulary)
             if not contradicting([version], laterality, vocabulary):
                 found[version] = None
-    return list(found)
+    return tuple(found)
 
 
-def refined(extracted: Iterable[str], defaults: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+def refined(
+    extracted: Iterable[str], defaults: Iterable[str], vocabulary: Vocabulary
+) -> tuple[str, ...]:
     """Defaults that lie within an extracted region: they say more precisely where.
 
     Only where the extracted regions are all wider than some default: a place the report itself
@@ -147,11 +154,11 @@ def refined(extracted: Iterable[str], defaults: Iterable[str], vocabulary: Vocab
     """
     extracted, defaults = list(extracted), list(defaults)
     if set(extracted) & set(defaults):
-        return []
+        return ()
     above = vocabulary.reference.region_ancestors
-    precise = [d for d in defaults if any(e in above[d] for e in extracted)]
+    precise = tuple(d for d in defaults if any(e in above[d] for e in extracted))
     wide = {e for d in precise for e in extracted if e in above[d]}
-    return precise if wide == set(extracted) else []
+    return precise if wide == set(extracted) else ()
 
 
 def contradicting(regions: Iterable[str], laterality: str, vocabulary: Vocabulary) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from cxrqba.graph.model import Indication, Localization, Observation, RegionNode, SceneGraph
-from cxrqba.schema import EXTRACTION_QUALITY, GRAPHS, OBSERVATIONS, REGIONS
+from cxrqba.schema import EXTRACTION_QUALITY, GRAPHS, LOCALIZATION, OBSERVATIONS, REGIONS
 
 ANSWER_ID = "OIND"
 
@@ -34,6 +34,8 @@ _SAME = (
 )
 """Fields of the graph that are columns of GRAPHS as they are."""
 
+_BOXES = pl.Schema([("row", pl.UInt32), ("localization", pl.List(LOCALIZATION))])
+
 _ENCODE = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
@@ -42,7 +44,7 @@ def to_tables(graphs: Iterable[SceneGraph]) -> tuple[pl.DataFrame, pl.DataFrame,
     ordered = sorted(graphs, key=lambda g: g.study_id)
     roots: list[dict[str, Any]] = []
     observations: list[dict[str, Any]] = []
-    regions: list[dict[str, Any]] = []
+    regions: list[tuple[str, RegionNode]] = []
     for graph in ordered:
         root = {name: getattr(graph, name) for name in _SAME}
         node = graph.indication
@@ -52,17 +54,33 @@ def to_tables(graphs: Iterable[SceneGraph]) -> tuple[pl.DataFrame, pl.DataFrame,
         if graph.answer_for_indication is not None:
             rows.append(graph.answer_for_indication)
         observations += [_observation_row(graph.study_id, o) for o in rows]
-        regions += [
-            {
-                "study_id": graph.study_id,
-                "region": r.region,
-                "laterality": r.laterality,
-                "localization": [_localization_row(one) for one in r.localization],
-                "region_localization_quality": r.region_localization_quality,
-            }
-            for r in graph.regions.values()
-        ]
-    return _table(roots, GRAPHS), _table(observations, OBSERVATIONS), _table(regions, REGIONS)
+        regions += [(graph.study_id, r) for r in graph.regions.values()]
+    return _table(roots, GRAPHS), _table(observations, OBSERVATIONS), _regions(regions)
+
+
+def _regions(nodes: Sequence[tuple[str, RegionNode]]) -> pl.DataFrame:
+    """Region nodes as REGIONS: plain columns as they are, only boxes by way of JSON."""
+    boxes = [
+        {"row": i, "localization": [_localization_row(one) for one in node.localization]}
+        for i, (_, node) in enumerate(nodes)
+        if node.localization
+    ]
+    nested = _table(boxes, _BOXES)
+    plain = pl.DataFrame(
+        {
+            "study_id": [study_id for study_id, _ in nodes],
+            "region": [node.region for _, node in nodes],
+            "laterality": [node.laterality for _, node in nodes],
+            "region_localization_quality": [n.region_localization_quality for _, n in nodes],
+        },
+        schema={c: REGIONS[c] for c in REGIONS if c != "localization"},
+    )
+    return (
+        plain.with_row_index("row")
+        .join(nested, on="row", how="left", maintain_order="left")
+        .with_columns(pl.col("localization").fill_null([]))
+        .select(list(REGIONS))
+    )
 
 
 def _table(rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> pl.DataFrame:

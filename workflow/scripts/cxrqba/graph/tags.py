@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ import polars as pl
 
 from cxrqba.graph.vocabulary import Vocabulary, normal, spaced
 from cxrqba.mapping.mentions import clean, pair, texts
-from cxrqba.schema import MODIFIER_TYPES
+from cxrqba.schema import CERTAINTIES, MODIFIER_TYPES
 
 FILL_SCORE = 0.9
 """A pair, a name or a summary stands for a finding only if it is nearly the finding's words."""
@@ -20,6 +21,7 @@ UNKNOWN_LEVEL = "indeterminate"
 
 _OPENING = frozenset(("there", "is", "are", "be", "was", "were"))
 _DENYING = frozenset(("no", "without"))
+_DENIAL = re.compile(rf"\b(?:{'|'.join(sorted(_DENYING))})\b", re.IGNORECASE)
 
 Decision = Mapping[str, Any]
 Mappings = Mapping[tuple[str, str], Decision]
@@ -149,6 +151,8 @@ def decision_record(found: Decision) -> dict[str, Any]:
 def denies(raw: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
     """Whether the name or the summary says "no ..." of the finding ("no change" says nothing)."""
     for text in (raw["name"], raw["summary_sentence"]):
+        if not _DENIAL.search(text or ""):
+            continue
         plain = vocabulary.changes.removed(normal(clean(text))).split()
         while plain and plain[0] in _OPENING:
             plain.pop(0)
@@ -157,39 +161,61 @@ def denies(raw: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
     return False
 
 
-def is_readable(raw: Mapping[str, Any], vocabulary: Vocabulary) -> bool:
-    """Whether the probability is a level or explained by a cue."""
-    return _read_level(raw, vocabulary) is not None
-
-
 def level_of(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str:
     """Probability level of a raw observation, from the levels and the cue table, never by likeness.
 
     A value that is neither, or whose cues disagree on presence, is ``indeterminate``.
     """
-    return _read_level(raw, vocabulary) or UNKNOWN_LEVEL
+    return read_level(raw, vocabulary) or UNKNOWN_LEVEL
 
 
-def _read_level(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str | None:
-    levels = vocabulary.reference.levels
-    values = [raw["probability"]]
-    values += [m["value"] for m in raw["modifiers"] or () if m and m["type"] == "probability"]
-    for value in values:
-        text = clean(value)
-        if not text:
+def read_level(raw: Mapping[str, Any], vocabulary: Vocabulary) -> str | None:
+    """The level that the probability and the modifiers tell; None if they cannot be read.
+
+    As in the paper the type a model gave a modifier does not count: a doubt or denial ("possible")
+    among the modifiers is one whatever its type. Of several levels the least sure holds; presence
+    beside absence is no level at all.
+    """
+    told: list[str] = []
+    text = clean(raw["probability"])
+    if text:
+        level = _level_of_text(text, vocabulary)
+        if level is None:
+            return None
+        told.append(level)
+    for modifier in raw["modifiers"] or ():
+        value = clean(modifier["value"]) if modifier else ""
+        if not value:
             continue
-        name = text.lower().replace(" ", "_")
-        if name in levels:
-            return name
-        plain = spaced(text).strip()
-        if plain in vocabulary.cue_levels:
-            return vocabulary.cue_levels[plain]
-        found = vocabulary.cue_phrases.matches(plain)
-        claimed = {vocabulary.cue_levels[f] for f in found}
-        if len(claimed) == 1:
-            return claimed.pop()
+        if modifier["type"] == "probability" and not told:
+            level = _level_of_text(value, vocabulary)
+            if level is None:
+                return None
+        else:
+            level = vocabulary.doubts.get(value.lower())
+        if level is not None:
+            told.append(level)
+    return _least_sure(told, vocabulary)
+
+
+def _least_sure(told: list[str], vocabulary: Vocabulary) -> str | None:
+    if len(set(told)) < 2:
+        return told[0] if told else None
+    levels = vocabulary.reference.levels
+    if len({levels[t].positiveness for t in told}) > 1:
         return None
-    return None
+    return max(told, key=lambda t: (CERTAINTIES.index(levels[t].certainty), list(levels).index(t)))
+
+
+def _level_of_text(text: str, vocabulary: Vocabulary) -> str | None:
+    name = text.lower().replace(" ", "_")
+    if name in vocabulary.reference.levels:
+        return name
+    plain = spaced(text).strip()
+    if plain in vocabulary.cue_levels:
+        return vocabulary.cue_levels[plain]
+    claimed = {vocabulary.cue_levels[f] for f in vocabulary.cue_phrases.matches(plain)}
+    return claimed.pop() if len(claimed) == 1 else None
 
 
 def _add(values: list[str], value: str) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import combinations
 
+from cxrqba.extract.matcher import PhraseTable
 from cxrqba.extract.words import words
+from cxrqba.reference.equivalents import Equivalents, load_equivalents
 from cxrqba.reference.tables import Reference
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -22,9 +24,13 @@ def spaced(text: str) -> str:
     return f" {' '.join(_TOKEN.findall(text.lower()))} "
 
 
-@lru_cache(maxsize=8192)
 def normal(text: str) -> str:
     """Normal forms of the words of ``text``, in which "remains" and "remain" are one."""
+    return _normal(text.lower().strip(" ."))  # a name and its sentence are one text
+
+
+@lru_cache(maxsize=8192)
+def _normal(text: str) -> str:
     return f" {' '.join(w.norm for w in words(text) if w.norm[:1].isalnum())} "
 
 
@@ -149,12 +155,21 @@ class Vocabulary:
         return Phrases(self.cue_levels)
 
     @cached_property
+    def doubts(self) -> Mapping[str, str]:
+        """Modifier value (lower case) -> level, for words of doubt or denial only."""
+        kept = {"likely", "possible", "cannot_exclude", "unlikely", "negative", "indeterminate"}
+        values = self.reference.modifiers
+        modifiers = {t.lower() for v in values for t in (v.name, *v.synonyms)}
+        told = {n.replace("_", " "): n for n in self.reference.levels} | dict(self.cue_levels)
+        return {t: n for t, n in told.items() if n in kept and t not in modifiers}
+
+    @cached_property
     def relatives(self) -> Mapping[str, frozenset[str]]:
         """Finding -> findings whose presence or doubt forbids to say that it is absent.
 
         Itself, ancestors, descendants, findings linked by ``indicative_of`` in either direction,
-        and near equivalents: one class of a label set names both exactly, or both are of one kind
-        and point to the same disease (infiltrate and consolidation).
+        and near equivalents: a group of ``equivalents.yaml`` or one class of a label set names
+        both, or both are of one kind and point to the same disease (infiltrate, consolidation).
         """
         findings = self.reference.findings
         found = {n: {n, *self.reference.finding_ancestors[n]} for n in findings}
@@ -166,30 +181,105 @@ class Vocabulary:
                 found[name].add(other)
                 found[other].add(name)
         above = self.reference.finding_ancestors
-        for name, other in combinations(findings, 2):
-            one, two = findings[name], findings[other]
-            if set(one.indicative_of) & set(two.indicative_of) and (
-                {name, *above[name]} & {other, *above[other]}
-            ):
-                found[name].add(other)
-                found[other].add(name)
-        for labels in self.reference.labels.values():
-            for entry in labels.values():
-                for name in entry["exact"]:
-                    found[name].update(entry["exact"])
+        signs: dict[str, list[str]] = {}
+        for name, finding in findings.items():
+            for disease in finding.indicative_of:
+                signs.setdefault(disease, []).append(name)
+        for alike in signs.values():
+            for name, other in combinations(alike, 2):
+                if {name, *above[name]} & {other, *above[other]}:
+                    found[name].add(other)
+                    found[other].add(name)
+        groups = [
+            frozenset(entry["exact"])
+            for labels in self.reference.labels.values()
+            for entry in labels.values()
+        ]
+        for group in (*groups, *self.equivalents.findings):
+            for name in group:
+                found[name] |= group
+        devices = {n for n, f in findings.items() if f.is_device}
+        for open_ones, left_open in (
+            (self.equivalents.open_all, set(findings)),
+            (self.equivalents.open_devices, devices),
+        ):
+            for name in left_open:
+                found[name] |= open_ones
+            for name in open_ones:
+                found[name] |= left_open
         return {n: frozenset(s) for n, s in found.items()}
 
     @cached_property
+    def equivalents(self) -> Equivalents:
+        """Near equivalents of findings and regions."""
+        return load_equivalents(self.reference)
+
+    @cached_property
     def region_relatives(self) -> Mapping[str, frozenset[str]]:
-        """Region -> itself, ancestors, descendants and the other versions of its pair."""
-        regions = self.reference.regions
-        found = {n: {n, *self.reference.region_ancestors[n]} for n in regions}
-        for name, ancestors in self.reference.region_ancestors.items():
+        """Region -> where something not understood in it may lie as well.
+
+        Itself, ancestors, descendants, the other versions of its pair, and the regions of a group
+        of ``equivalents.yaml`` that it is part of.
+        """
+        regions, above = self.reference.regions, self.reference.region_ancestors
+        found = {n: {n, *above[n]} for n in regions}
+        for name, ancestors in above.items():
             for ancestor in ancestors:
                 found[ancestor].add(name)
         for name, region in regions.items():
             found[name].update(r for r in (region.left, region.right, region.bilateral) if r)
+        for group in self.equivalents.regions:
+            parts = {p for p in regions if not group.isdisjoint((p, *above[p]))}
+            for part in parts:
+                found[part] |= parts
         return {n: frozenset(s) for n, s in found.items()}
+
+    @lru_cache(maxsize=8192)  # noqa: B019 - one vocabulary lives as long as the process
+    def implied(
+        self, names: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """(parents, categories, subcategories) that findings imply; a parent is none of them."""
+        findings = [self.reference.findings[n] for n in names]
+        parents = (p for n in names for p in self.reference.finding_ancestors[n])
+        return (
+            tuple(p for p in dict.fromkeys(parents) if p not in names),
+            tuple(dict.fromkeys(c for f in findings for c in f.categories)),
+            tuple(dict.fromkeys(c for f in findings for c in f.subcategories)),
+        )
+
+    @lru_cache(maxsize=2048)  # noqa: B019
+    def wider(self, name: str) -> tuple[tuple[str, str], ...]:
+        """(region, how) in which something in ``name`` lies too: its pair, the regions above."""
+        region = self.reference.regions[name]
+        pair = [(region.bilateral, "bilateral")] if region.bilateral else []
+        above = [(a, "sub_region") for a in self.reference.region_ancestors[name]]
+        return (*pair, *above)
+
+    @lru_cache(maxsize=2048)  # noqa: B019
+    def links(self, name: str) -> tuple[tuple[str, str, str], ...]:
+        """(region, related region, type) by which ``name`` hangs together with other regions."""
+        region = self.reference.regions[name]
+        found = [(parent, name, "sub_region") for parent in region.parents]
+        for version, kind in (
+            (region.left, "left"),
+            (region.right, "right"),
+            (region.bilateral, "bilateral"),
+        ):
+            found += [(name, version, kind)] if version else []
+        return tuple(found)
+
+    @lru_cache(maxsize=8192)  # noqa: B019
+    def findings_in(self, text: str) -> frozenset[str]:
+        """Findings whose name or synonym stands in ``text``."""
+        return frozenset(str(m.value) for m in self._named_findings.find(words(text)))
+
+    @cached_property
+    def _named_findings(self) -> PhraseTable:
+        return PhraseTable(
+            (text, finding.name)
+            for finding in self.reference.findings.values()
+            for text in (finding.name, *finding.synonyms)
+        )
 
 
 _ADVERBS = (
