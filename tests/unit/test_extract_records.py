@@ -14,7 +14,7 @@ from cxrqba.extract.loose_json import loads
 from cxrqba.extract.observations import ObservationExtractor
 from cxrqba.extract.records import MAX_OBSERVATIONS, Answer, ObservationReader
 from cxrqba.extract.repair import KINDS, LEVEL_OF
-from cxrqba.extract.sentences import SentenceExtractor
+from cxrqba.extract.sentences import DISCARD_REASONS, SentenceExtractor
 from cxrqba.ledger import Ledger
 from cxrqba.schema import CHILD_TYPES, EXTRACTION_QUALITY, RAW_OBSERVATIONS
 from cxrqba.tables import frame
@@ -441,3 +441,12 @@ def test_hostile_answers_become_a_graph_without_a_crash() -> None:
     assert graph.observations
     assert not graph.is_complete
     assert all(o.from_report for o in graph.observations.values())
+
+
+def test_the_documentation_names_every_repair_and_every_reason() -> None:
+    text = (ROOT / "docs" / "extraction.md").read_text(encoding="utf-8")
+    for level, kinds in KINDS.items():
+        for kind, done in kinds.items():
+            assert f"| {level} | `{kind}` | {done} |" in text
+    for reason in DISCARD_REASONS:
+        assert f"`{reason}`" in text

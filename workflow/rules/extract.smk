@@ -8,6 +8,12 @@ per study and a ledger. Steps: extract_sentences, extract_observations, extract_
 PASS_SETTINGS = settings(
     {"backend": DATASET.llm.backend, "site": DATASET.site.model_dump()},
 )
+# Stanza needs torch; nothing else does.
+SENTENCES_ENV = (
+    "../envs/sentences.yaml"
+    if DATASET.sentences.backend == "stanza"
+    else "../envs/data.yaml"
+)
 SENTENCE_SETTINGS = settings(
     {
         "backend": DATASET.llm.backend,
@@ -31,10 +37,10 @@ rule extract_sentences:
     benchmark:
         "<benchmarks>/extract_sentences/{shard}.tsv"
     conda:
-        "../envs/data.yaml"
+        SENTENCES_ENV
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=4000 if DATASET.sentences.backend == "stanza" else 1000,
+        runtime=120 if DATASET.sentences.backend == "stanza" else 20,
     params:
         code=code("extract_sentences"),
         settings=SENTENCE_SETTINGS,
