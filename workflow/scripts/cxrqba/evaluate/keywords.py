@@ -35,7 +35,7 @@ class KeywordBaseline:
         for name, findings in classes.items():
             for finding in findings:
                 for phrase in (finding, *reference.findings[finding].synonyms):
-                    norms = tuple(w.norm for w in words(phrase))
+                    norms = tuple(w.norm for w in words(phrase) if w.norm[0].isalnum())
                     named = self._phrases.setdefault(norms[0], {})
                     named.setdefault(norms, set()).add(name)
 
@@ -47,7 +47,7 @@ class KeywordBaseline:
         return {name: name in found for name in self._classes}
 
     def _stated(self, sentence: str) -> set[str]:
-        found = words(sentence)
+        found = [w for w in words(sentence) if w.norm[0].isalnum()]
         norms = [w.norm for w in found]
         stated: set[str] = set()
         for first, norm in enumerate(norms):
