@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cxrqba import step
 from cxrqba.config import SegmentationConfig
-from cxrqba.reference.tables import load_regions
-from cxrqba.regions.segment import segment
-from cxrqba.schema import IMAGE_STATUS, IMAGES, LEDGER, REGION_BOXES
-from cxrqba.tables import read_table, write_table
+from cxrqba.provenance.code import code_hash
+from cxrqba.regions.segment import Outputs, Recipe, segment
+from cxrqba.schema import IMAGES
+from cxrqba.tables import read_table
 
 
 def main() -> None:
-    args = step.arguments(__doc__, files=("images", "reference", "boxes", "status", "ledger"))
+    files = ("images", "reference", "boxes", "masks", "status", "ledger")
+    args = step.arguments(__doc__, files=files)
     settings = SegmentationConfig.model_validate(args.settings)
-    found = segment(read_table(args.images, IMAGES), settings, load_regions(args.reference))
-    write_table(found.boxes, args.boxes, REGION_BOXES)
-    write_table(found.status, args.status, IMAGE_STATUS)
-    write_table(found.ledger, args.ledger, LEDGER)
-    counts = dict(found.status["status"].value_counts().iter_rows())
+    recipe = Recipe(settings, args.reference, code_hash(Path(__file__).resolve()))
+    outputs = Outputs(args.boxes, args.masks, args.status, args.ledger)
+    journal = args.boxes.with_name(f"{args.shard}.journal")  # durable: no declared output
+    status = segment(read_table(args.images, IMAGES), recipe, outputs, journal)
+    counts = dict(status["status"].value_counts().iter_rows())
     step.log.info(
         "segment_anatomy: shard %s: %d images, %d ok, %d without localization, %d unreadable, "
         "%d boxes",
         args.shard,
-        found.status.height,
+        status.height,
         counts.get("ok", 0),
         counts.get("no_localization", 0),
         counts.get("unreadable", 0),
-        found.boxes.height,
+        status["num_regions"].sum(),
     )
 
 
