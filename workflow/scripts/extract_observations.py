@@ -15,11 +15,12 @@ def main() -> None:
         __doc__,
         files=("studies", "sentences", "reference", "observations", "status", "ledger"),
     )
-    PassConfig.model_validate(args.settings)
+    site = PassConfig.model_validate(args.settings).site
     observations, status, ledger = extract_shard(
         read_table(args.studies, STUDIES),
         read_table(args.sentences, SENTENCES),
         load_reference(args.reference),
+        site,
     )
     write_table(observations, args.observations, RAW_OBSERVATIONS)
     write_table(status, args.status, PASS_STATUS)

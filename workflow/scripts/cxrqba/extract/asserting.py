@@ -82,10 +82,10 @@ def _device_before(told: Sequence[Draft], context: Draft | None) -> Draft | None
     return before if before is not None and before.is_device else None
 
 
-def attach(clause: Clause, earlier: Sequence[Draft], context: Draft | None) -> None:
+def attach(clause: Clause, earlier: Sequence[Draft], context: Draft | None) -> bool:
     """ "Its tip is in the SVC", "CT is recommended": what belongs to an observation before.
 
-    ``context`` is the observation that a clause with "it" speaks of.
+    ``context`` is the observation that a clause with "it" speaks of. Returns whether there was any.
     """
     reading = clause.reading
     advice = [
@@ -93,15 +93,18 @@ def attach(clause: Clause, earlier: Sequence[Draft], context: Draft | None) -> N
     ]
     if advice and earlier and earlier[-1].sent_ids == [clause.sent_id]:
         earlier[-1].children.append(_advice_draft(clause, advice))
-        return
+        return True
     devices = [d for d in earlier if d.is_device and d.level == "positive"]
     parts = clause.within(reading.parts)
     if devices and parts:
         devices[-1].children.append(part_draft(clause, devices[-1], parts[0], clause.last))
-    elif context is not None and context.is_device and context.level == "positive":
+        return True
+    if context is not None and context.is_device and context.level == "positive":
         end = ending(clause)
         if end is not None:
             context.children.append(part_draft(clause, context, end, clause.last))
+            return True
+    return False
 
 
 def _explains(draft: Draft, previous: Draft) -> bool:

@@ -57,12 +57,16 @@ def compare(target: Draft, drafts: list[Draft]) -> None:
             target.change_sentence = draft.change_sentence
 
 
-def change_of_relative(clause: Clause, before: Clause, target: Draft) -> None:
-    """ "..., which has decreased": the change belongs to the finding before."""
+def change_of_relative(clause: Clause, before: Clause, target: Draft) -> bool:
+    """ "..., which has decreased": the change belongs to the finding before.
+
+    Returns whether the clause tells a change.
+    """
     reading = clause.reading
     changes = clause.within(reading.changes)
     if not changes or target.changes or target.level in DENYING:
-        return
+        return bool(changes)
     target.changes = list(dict.fromkeys(surface(reading, m.first, m.last) for m in changes))
     told = surface(reading, before.first, clause.last).strip(" ,;:.")
     target.change_sentence = sentence_case(told) + "."
+    return True

@@ -37,7 +37,13 @@ LEVELS = frozenset(("t", "l", *map(str, range(1, 13))))
 """Words of "T7", as in "collapse of the T7 vertebral body"."""
 CUE_FILLERS = word_set("now since again also currently completely entirely fully totally both all")
 """Words that may stand in a cue behind a finding ("has *now completely* resolved")."""
-FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS | LEVELS
+PLACES = word_set(
+    "apical basilar basal hilar perihilar paratracheal subcarinal suprahilar infrahilar "
+    "upper lower middle mid lobe lung zone anterior posterior lateral mm cm"
+)
+REMOVED = frozenset(("xxxx", "_", "__", "___", "____"))
+"""De-identified words: "costophrenic ___ blunting"."""
+FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS | LEVELS | PLACES | REMOVED
 
 FINITE = COPULAS - {"be", "been"} | word_set(
     "show demonstrate reveal persist project terminate seem overlie extend cannot may might could "

@@ -91,6 +91,10 @@ class PhraseTable:
         found = (self._longest(sentence, at) for at in range(len(sentence)))
         return [match for match in found if match is not None]
 
+    def _is_filler(self, norm: str) -> bool:
+        """Numbers interrupt a phrase where other words may ("calcified 4 mm granuloma")."""
+        return bool(self._fillers) and (norm in self._fillers or norm[:1].isdigit())
+
     def _longest(self, sentence: Sequence[Word], at: int) -> Match | None:
         start = self._root.next.get(sentence[at].norm)
         if start is None:
@@ -112,6 +116,6 @@ class PhraseTable:
                 stack.append((following, here + 1, depth + 1, skipped))
             if norm in ARTICLES:
                 stack.append((node, here + 1, depth, skipped))
-            elif norm in self._fillers and len(skipped) < MAX_SKIPS:
+            elif self._is_filler(norm) and len(skipped) < MAX_SKIPS:
                 stack.append((node, here + 1, depth, (*skipped, norm)))
         return None if best is None else best[2]

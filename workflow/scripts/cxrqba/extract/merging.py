@@ -1,12 +1,21 @@
-"""One observation for what a cluster says twice, and what the rest of a study leaves open."""
+"""One observation for what a cluster says twice, and what holds where statements contradict.
+
+Within a cluster the impression's claim counts. Over the whole study an addendum overrules what it
+contradicts: the earlier claim leaves, with a row in the ledger. Findings and impression that
+contradict one another in different clusters both stay, as any positive claim counts (paper
+Sec. E.1.3); the ledger names them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from cxrqba.extract.drafts import ASSERTING, DENYING, Draft, sides_of, with_children
+from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
 
+OVERRULED = "overruled_by_addendum"
+CONTRADICTION = "contradicting_statements"
 _GROUPS = {
     "unlikely": "neg",
     "negative": "neg",
@@ -61,6 +70,42 @@ def _absorb(into: Draft, other: Draft, section_types: Mapping[str, str]) -> None
     into.children += other.children
 
 
+def without_overruled(
+    drafts: list[Draft], addendum: Collection[str], study_id: str, ledger: Ledger
+) -> list[Draft]:
+    """The drafts without those whose claim an addendum's sentences (``addendum``) contradict."""
+    later = [d for d in drafts if addendum and set(d.sent_ids) <= set(addendum)]
+    kept = []
+    for draft in drafts:
+        by = next((d for d in later if draft not in later and _contradict(d, draft)), None)
+        if by is None:
+            kept.append(draft)
+        else:
+            detail = f"{', '.join(draft.key)}: the addendum in {by.sent_ids[0]} says otherwise"
+            ledger.item(study_id, draft.sent_ids[0], OVERRULED, detail)
+    return kept
+
+
+def report_contradictions(drafts: Sequence[Draft], study_id: str, ledger: Ledger) -> None:
+    """Ledger rows for findings that one sentence asserts and another denies."""
+    telling = [d for d in drafts if len(d.key) == 1]
+    for i, draft in enumerate(telling):
+        for other in telling[:i]:
+            if set(draft.sent_ids) != set(other.sent_ids) and _contradict(draft, other):
+                detail = f"{draft.key[0]}: {other.sent_ids[0]} says otherwise; both are kept"
+                ledger.item(study_id, draft.sent_ids[0], CONTRADICTION, detail)
+
+
+def _contradict(one: Draft, other: Draft) -> bool:
+    """Whether one asserts what the other denies, of the same finding and not of another side."""
+    if not set(one.key) & set(other.key):
+        return False
+    levels = (one.level, other.level)
+    opposed = any(v in ASSERTING for v in levels) and any(v in DENYING for v in levels)
+    sides = [sides_of(d.side_text) for d in (one, other)]
+    return opposed and (not all(sides) or bool(sides[0] & sides[1]))
+
+
 def without_contradicted_rest(
     drafts: list[Draft], descendants: Mapping[str, frozenset[str]]
 ) -> list[Draft]:
@@ -69,7 +114,6 @@ def without_contradicted_rest(
     for draft in drafts:
         if draft.is_rest:
             names = [n for n in draft.key if not descendants[n] & asserted]
-            names = names or list(draft.key[-1:])
             draft.key, draft.entities = tuple(names), names
     return drafts
 

@@ -16,18 +16,27 @@ from typing import Any
 
 import polars as pl
 
+from cxrqba.config import SiteConfig
 from cxrqba.extract.asserting import attach, finding_drafts
 from cxrqba.extract.clauses import clauses
 from cxrqba.extract.comparing import change_of_relative, compare, comparison_drafts
-from cxrqba.extract.coverage import NON_OBSERVATIONAL, UNCOVERED, Coverage
+from cxrqba.extract.coverage import NON_OBSERVATIONAL, PARTLY_COVERED, UNCOVERED, Coverage
 from cxrqba.extract.denials import normal_drafts
 from cxrqba.extract.drafts import Clause, Draft, rows_of, with_children
 from cxrqba.extract.lexicon import Lexicon
 from cxrqba.extract.matcher import Match
-from cxrqba.extract.merging import descendants_of, merged, without_contradicted_rest
+from cxrqba.extract.merging import (
+    descendants_of,
+    merged,
+    report_contradictions,
+    without_contradicted_rest,
+    without_overruled,
+)
 from cxrqba.extract.scope import PREDICATING
+from cxrqba.extract.site_phrases import SitePhrases, without
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
+from cxrqba.reports.deid import Deidentified
 from cxrqba.schema import PASS_STATUS, RAW_OBSERVATIONS, REPORTED_SECTION_TYPES
 from cxrqba.tables import frame
 
@@ -37,11 +46,14 @@ STEP = "extract_observations"
 class ObservationExtractor:
     """Extracts the observations of studies with one set of reference definitions."""
 
-    def __init__(self, reference: Reference):
+    def __init__(self, reference: Reference, site: SiteConfig | None = None):
+        site = site or SiteConfig()
         self.reference = reference
         self._lexicon = Lexicon(reference)
         self._coverage = Coverage(reference)
         self._descendants = descendants_of(reference)
+        self._deidentified = Deidentified.of(site.deid_tokens)
+        self._site_phrases = SitePhrases(site.normal_phrases)
 
     def extract(
         self,
@@ -50,85 +62,147 @@ class ObservationExtractor:
         sentences: Iterable[Mapping[str, Any]],
         ledger: Ledger | None = None,
     ) -> list[dict[str, Any]]:
-        """Rows of RAW_OBSERVATIONS of one study; sentences without observation go to ``ledger``.
+        """Rows of RAW_OBSERVATIONS of one study; what yields no observation goes to ``ledger``.
 
         ``sentences`` are rows of SENTENCES of this study; ``report`` is the text their spans
         refer to.
         """
-        kept = [
-            s
-            for s in sentences
-            if s["section_type"] in REPORTED_SECTION_TYPES and not s["discarded"]
-        ]
-        kept.sort(key=lambda s: (s["start"], s["sent_id"]))
-        clusters: dict[tuple[int, Any], list[Mapping[str, Any]]] = {}
-        for row in kept:
-            key = (0, row["cluster"]) if row["cluster"] is not None else (1, row["sent_id"])
-            clusters.setdefault(key, []).append(row)
+        ledger = Ledger(STEP) if ledger is None else ledger
+        masked = self._deidentified.masked(report)
         drafts: list[Draft] = []
-        for rows in clusters.values():
+        unread: dict[str, list[tuple[int, int]]] = {}
+        kept = _reported(sentences)
+        for rows in _clusters(kept):
             found: list[Draft] = []
             for row in rows:
-                text = report[row["start"] : row["end"]]
-                found += self.read_sentence(row["sent_id"], text, row["start"], found)
+                text = masked[row["start"] : row["end"]]
+                told, unread[row["sent_id"]] = self._read_with_phrases(row, text, found)
+                found += told
             drafts += merged(found, {r["sent_id"]: r["section_type"] for r in rows})
+        added = {s["sent_id"] for s in kept if s["section"].upper().startswith(_ADDENDUM)}
+        drafts = without_overruled(drafts, added, study_id, ledger)
+        report_contradictions(drafts, study_id, ledger)
         drafts = without_contradicted_rest(drafts, self._descendants)
-        if ledger is not None:
-            self._account(study_id, kept, drafts, ledger)
+        self._account(study_id, kept, drafts, unread, ledger)
         return rows_of(study_id, drafts)
+
+    def _read_with_phrases(
+        self, row: Mapping[str, Any], text: str, earlier: Sequence[Draft]
+    ) -> tuple[list[Draft], list[tuple[int, int]]]:
+        """As :meth:`_read`; a site's phrase gives what its plain sentences say."""
+        sent_id, start = row["sent_id"], row["start"]
+        phrases = self._site_phrases.find(text)
+        drafts, unread = self._read(sent_id, without(text, phrases), start, earlier)
+        for phrase in phrases:
+            span = (sent_id, start + phrase.start, start + phrase.end)
+            for sentence in phrase.meant:
+                told = self.read_sentence(sent_id, sentence, 0)
+                for draft in with_children(told):
+                    draft.spans, draft.origin = [span], "rules:site_phrase"
+                drafts += told
+        return drafts, unread
 
     def read_sentence(
         self, sent_id: str, text: str, offset: int, earlier: Sequence[Draft] = ()
     ) -> list[Draft]:
         """Observations of one sentence, in text order; ``earlier`` are those of its cluster."""
+        return self._read(sent_id, text, offset, earlier)[0]
+
+    def _read(
+        self, sent_id: str, text: str, offset: int, earlier: Sequence[Draft]
+    ) -> tuple[list[Draft], list[tuple[int, int]]]:
+        """Observations of a sentence, and [start, end) in the report of what was not read."""
         reading = self._lexicon.read(text, offset)
         found: list[Draft] = []
+        unread: list[tuple[int, int]] = []
         carried: list[Match] = []
         previous: Clause | None = None
         for first, last in clauses(reading):
             clause = Clause(reading, sent_id, first, last)
             context = _spoken_of(clause, found, earlier)
-            told = clause.within(reading.findings)
-            drafts = finding_drafts(clause, told, context, self.reference.absences)
+            findings = clause.within(reading.findings)
+            drafts = finding_drafts(clause, findings, context, self.reference.absences)
             drafts += normal_drafts(clause, carried, bool(drafts))
-            relative = clause.first > 0 and reading.norm(clause.first - 1) in _RELATIVE
-            compared = [] if drafts or relative else comparison_drafts(clause, bool(found))
-            if compared and context is not None:
-                compare(context, compared)
-            else:
-                drafts += compared
-            if not drafts and not compared:
-                attach(clause, found or earlier, context)
-                if previous is not None and found:
-                    change_of_relative(clause, previous, found[-1])
+            told = bool(drafts or findings)
+            if not drafts:
+                told |= self._beside(clause, previous, context, found, earlier)
             carried = clause.within(reading.subjects) or carried
             found += drafts
+            unread += self._coverage.unread(reading, first, last, told)
             previous = clause
-        return found
+        return found, unread
+
+    def _beside(
+        self,
+        clause: Clause,
+        previous: Clause | None,
+        context: Draft | None,
+        found: list[Draft],
+        earlier: Sequence[Draft],
+    ) -> bool:
+        """Read a clause without finding: a comparison, or a part of what was told before.
+
+        Comparisons join ``found``; returns whether the clause was understood.
+        """
+        reading = clause.reading
+        relative = clause.first > 0 and reading.norm(clause.first - 1) in _RELATIVE
+        compared = [] if relative else comparison_drafts(clause, bool(found))
+        if compared and context is not None:
+            compare(context, compared)
+        found += compared if context is None else []
+        if compared or clause.within(reading.non_assertions):
+            return True
+        attached = attach(clause, found or earlier, context)
+        if previous is not None and found:
+            return change_of_relative(clause, previous, found[-1]) or attached
+        return attached
 
     def _account(
         self,
         study_id: str,
         kept: Sequence[Mapping[str, Any]],
         drafts: Sequence[Draft],
+        unread: Mapping[str, list[tuple[int, int]]],
         ledger: Ledger,
     ) -> None:
         covered = {sent_id for d in with_children(drafts) for sent_id in d.sent_ids}
         for row in kept:
-            if row["sent_id"] in covered:
+            sent_id = row["sent_id"]
+            if sent_id in covered:
+                if unread[sent_id]:
+                    spans = ", ".join(f"{a}-{b}" for a, b in unread[sent_id])
+                    ledger.item(study_id, sent_id, PARTLY_COVERED, f"characters {spans}")
                 continue
             kind = self._coverage.kind(row["sentence"])
             if kind is None:
                 ledger.item(
                     study_id,
-                    row["sent_id"],
+                    sent_id,
                     UNCOVERED,
                     "no finding, normal statement or comparison known to the reference tables",
                 )
             else:
-                ledger.item(study_id, row["sent_id"], NON_OBSERVATIONAL, kind)
+                ledger.item(study_id, sent_id, NON_OBSERVATIONAL, kind)
 
 
+def _reported(sentences: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The sentences that describe the study, in text order."""
+    kept = [
+        s for s in sentences if s["section_type"] in REPORTED_SECTION_TYPES and not s["discarded"]
+    ]
+    return sorted(kept, key=lambda s: (s["start"], s["sent_id"]))
+
+
+def _clusters(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The rows by cluster, in order of the first; a row without cluster is its own."""
+    clusters: dict[tuple[int, Any], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        key = (0, row["cluster"]) if row["cluster"] is not None else (1, row["sent_id"])
+        clusters.setdefault(key, []).append(row)
+    return list(clusters.values())
+
+
+_ADDENDUM = "ADDEND"
 _RELATIVE = ("which", "that")
 _PRONOUNS = ("it", "this", "these", "they")
 
@@ -145,25 +219,18 @@ def _spoken_of(clause: Clause, found: Sequence[Draft], earlier: Sequence[Draft])
     return None
 
 
-def extract_observations(
-    study_id: str,
-    report: str,
-    sentences: Iterable[Mapping[str, Any]],
-    reference: Reference,
-) -> list[dict[str, Any]]:
-    """Rows of RAW_OBSERVATIONS of one study (see :class:`ObservationExtractor`)."""
-    return ObservationExtractor(reference).extract(study_id, report, sentences)
-
-
 def extract_shard(
-    studies: pl.DataFrame, sentences: pl.DataFrame, reference: Reference
+    studies: pl.DataFrame,
+    sentences: pl.DataFrame,
+    reference: Reference,
+    site: SiteConfig | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Observations, status and ledger of all studies that have a report.
 
     Returns tables RAW_OBSERVATIONS, PASS_STATUS and LEDGER. A study whose extraction raises is
     lost here, with the exception's class as detail; the others go on.
     """
-    extractor = ObservationExtractor(reference)
+    extractor = ObservationExtractor(reference, site)
     ledger = Ledger(STEP)
     rows: list[dict[str, Any]] = []
     status: list[dict[str, Any]] = []
