@@ -68,6 +68,7 @@ _ASKING = frozenset(
 """Words a candidate may have only if the mention has them."""
 _FREE_OF = frozenset(("free", "of"))
 _NORMAL = frozenset(("normal", "unremarkable", "intact", "clear", "negative"))
+_OF_A_WORD = frozenset(("non",))
 _UNDOING = ("non", "un")
 
 _ELSEWHERE = frozenset(
@@ -152,7 +153,7 @@ class Traits:
     numbers: frozenset[str]
     told: frozenset[str]  # without links and the denial itself
     content: frozenset[str]  # without words that say nothing
-    denied: bool
+    denials: tuple[int, bool]  # how often of the whole ("no"), whether of a word ("non")
     more: bool
     less: bool
 
@@ -173,7 +174,7 @@ def traits(
         numbers=frozenset(w for w in words if w[:1].isdigit()),
         told=words - LINKS - NEGATING,
         content=words - FILLERS,
-        denied=_denied(words, known),
+        denials=_denials(words, known),
         more=any(w.startswith(_MORE) for w in words),
         less=any(w.startswith(_LESS) for w in words),
     )
@@ -192,7 +193,7 @@ def compatible(mention: Traits, tag: Traits) -> bool:
         return False
     if mention.normal and not tag.content <= mention.words:
         return False  # a heart "above normal" is no normal heart
-    if mention.denied != tag.denied or (mention.denied and not tag.told <= mention.words):
+    if mention.denials != tag.denials or (any(tag.denials) and not tag.told <= mention.words):
         return False  # "no longer seen" is not "no longer larger"
     return not tag.numbers or tag.numbers == mention.numbers
 
@@ -203,14 +204,12 @@ def _contradicts(mentioned: frozenset[str], tag: Traits) -> bool:
     return any(_OPPOSITE[w].isdisjoint(mentioned) for w in hit)
 
 
-def _denied(words: frozenset[str], known: frozenset[str]) -> bool:
-    return (
-        not NEGATING.isdisjoint(words)
-        or words >= _FREE_OF
-        or any(
-            w not in known and w.removeprefix(start) in known
-            for w in words
-            for start in _UNDOING
-            if w.startswith(start)
-        )
+def _denials(words: frozenset[str], known: frozenset[str]) -> tuple[int, bool]:
+    whole = len(words & NEGATING - _OF_A_WORD) + (words >= _FREE_OF)
+    part = not _OF_A_WORD.isdisjoint(words) or any(
+        w not in known and w.removeprefix(start) in known
+        for w in words
+        for start in _UNDOING
+        if w.startswith(start)
     )
+    return whole, part

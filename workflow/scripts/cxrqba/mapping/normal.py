@@ -34,7 +34,9 @@ _REWRITTEN = {
 _SIDE_MARKS = {"lt": "left", "Lt": "left", "rt": "right", "Rt": "right"}
 """As written: in capitals RT is a therapy too."""
 
-NEGATING = frozenset(("no", "not", "non", "without", "absent", "never", "nor", "neither"))
+NEGATING = frozenset(
+    ("no", "not", "non", "without", "absent", "absence", "missing", "never", "nor", "neither")
+)
 LINKS = frozenset(
     (
         *("a", "an", "the", "of", "in", "to", "with", "at", "within", "on", "for", "by"),
