@@ -29,8 +29,9 @@ from cxrqba.evaluate.extraction_claims import Claim
 from cxrqba.evaluate.extraction_gold import GoldRow, Spans
 
 OPPOSITE = {"left": "right", "right": "left"}
-MATCH, WORDS, SIDE, UNSURE, CERTAINTY = 1000.0, 100.0, 20.0, 10.0, 5.0
-"""Weights of a pair: any match outweighs all agreement within a match."""
+MATCH, WORDS, SIDE, UNSURE, CERTAINTY, LATER = 1e6, 100.0, 20.0, 10.0, 5.0, 0.001
+"""Weights of a pair: one more match outweighs all agreement of any study; of equal
+pairs, the finding an observation names first."""
 
 Sentences = Mapping[str, tuple[int, int]]
 """sent_id -> [start, end) in the report"""
@@ -131,7 +132,8 @@ class _Matcher:
         for row in range(len(self.rows)):
             for column, (number, sent_id, finding) in enumerate(units):
                 if sent_id in self.evidence[row] and self.accepts(row, number, finding):
-                    weights[row, column] = self._weight(row, number)
+                    at = self.claims[number].findings.index(finding)
+                    weights[row, column] = self._weight(row, number) - LATER * at
         chosen = zip(*linear_sum_assignment(weights, maximize=True), strict=True)
         return {int(r): units[c][0] for r, c in chosen if weights[r, c] > 0}
 
