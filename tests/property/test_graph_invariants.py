@@ -100,7 +100,7 @@ def test_any_rows_give_a_sound_graph_in_any_order(made: list[dict[str, Any]], ra
 
 
 def test_ten_thousand_values_and_observations() -> None:
-    values = raw(entity=[f"thing {i}" for i in range(10_000)])
+    values = raw(entity=[f"qzx{i}qzx" for i in range(10_000)])
     many = [raw(f"R{i}", "pleural effusion", name=f"n{i}") for i in range(2, 10_000)]
     chain = [
         raw(f"C{i}", "pneumothorax", name=f"c{i}", parent_raw_id=f"C{i - 1}" if i else None)
@@ -111,8 +111,7 @@ def test_ten_thousand_values_and_observations() -> None:
     check(graph)
     assert len(graph.observations) > 3
     cut = [o for o in graph.observations.values() if "cut:entities" in o.origin]
-    kept = [len(o.obs_entities) + len(o.non_resolved_obs_entities) for o in cut]
-    assert kept == [MAX_VALUES]
+    assert [len(o.non_resolved_obs_entities) for o in cut] == [MAX_VALUES]
     assert cut[0].obs_quality["issue_level"] == "NON_INTERPRETABLE"
     assert not graph.is_complete
     assert {"too_many_values", "too_deep"} <= set(reasons(ledger))

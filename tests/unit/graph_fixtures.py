@@ -8,9 +8,16 @@ from typing import Any
 
 import polars as pl
 
+from cxrqba.config import SiteConfig
+from cxrqba.extract.indication import extract_shard as indication_pass
+from cxrqba.extract.observations import extract_shard as observation_pass
+from cxrqba.extract.sentences import SentenceExtractor
+from cxrqba.extract.sentences import extract_shard as sentence_pass
 from cxrqba.graph.build import StudyInput, build_graph
 from cxrqba.graph.model import Observation, SceneGraph
 from cxrqba.graph.observe import observation_of
+from cxrqba.graph.run import ShardInput, build_shard
+from cxrqba.graph.store import from_tables
 from cxrqba.graph.tags import Mappings, mappings_by_text
 from cxrqba.graph.vocabulary import Vocabulary
 from cxrqba.ledger import Ledger
@@ -18,7 +25,14 @@ from cxrqba.mapping.lexical import LexicalBackend
 from cxrqba.mapping.mapper import Mapper
 from cxrqba.mapping.mentions import collect
 from cxrqba.reference.tables import Reference, load_reference
-from cxrqba.schema import INDICATIONS, RAW_OBSERVATIONS, REGION_BOXES
+from cxrqba.schema import (
+    IMAGE_STATUS,
+    IMAGES,
+    INDICATIONS,
+    RAW_OBSERVATIONS,
+    REGION_BOXES,
+    STUDIES,
+)
 from cxrqba.tables import frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,6 +156,34 @@ def build(rows: list[dict[str, Any]], ledger: Ledger | None = None, **values: An
     )
     decided = mappings(rows, [asked] if asked else [])
     return build_graph(study, decided, vocabulary(), ledger or Ledger("build_graphs"))
+
+
+def read(report: str) -> SceneGraph:
+    """The graph of a report's text, by way of all passes and their ledgers."""
+    studies = frame([{"study_id": STUDY, "patient_id": "p1", "report": report}], STUDIES)
+    told = sentence_pass(studies, SentenceExtractor(reference(), SiteConfig()))
+    observations, status, ledger = observation_pass(studies, told.sentences, reference())
+    indications, asked, asking = indication_pass(studies, told.sentences, reference(), SiteConfig())
+    mentions = collect(observations, indications)
+    shard = ShardInput(
+        studies=studies,
+        images=pl.DataFrame(schema=IMAGES),
+        boxes=pl.DataFrame(schema=REGION_BOXES),
+        image_status=pl.DataFrame(schema=IMAGE_STATUS),
+        sentences=told.sentences,
+        observations=observations,
+        indications=indications,
+        mappings=mapper().map(mentions, 0.5),
+        statuses=pl.concat([told.status, status, asked]),
+        ledgers=pl.concat([told.ledger, ledger, asking]),
+    )
+    graphs, nodes, regions, _ = build_shard(shard, reference())
+    return from_tables(graphs, nodes, regions)[0]
+
+
+def denied_by_silence(graph: SceneGraph) -> set[str]:
+    """Findings of the default negative observations."""
+    return {e for o in graph.observations.values() if not o.from_report for e in o.obs_entities}
 
 
 def reasons(ledger: Ledger) -> list[str]:

@@ -22,11 +22,25 @@ _READ_TYPES = frozenset((*REPORTED_SECTION_TYPES, "ADDENDUM", "WET_READ"))
 NON_OBSERVATIONAL = "non_observational"
 """Ledger reason of the extraction for sentences that describe nothing."""
 
-HARMLESS = frozenset((NON_OBSERVATIONAL, "uncovered_sentence", "unknown_header", "not_in_report"))
+HARMLESS = frozenset(
+    (
+        NON_OBSERVATIONAL,
+        "uncovered_sentence",  # found here anew
+        "unknown_header",  # takes no sentence away
+        "not_in_report",  # what a model invented is dropped; its sentence is looked at anew
+        "passed_over",  # what a model passed over is read by the rules
+        "section_refused",
+        "repaired_sentence",
+        "repaired_observation",  # repairs that may lose something lower the issue level
+        "repaired_answer",
+        "repaired_indication",
+        "overruled_by_addendum",
+        "contradicting_statements",
+    )
+)
 """Reasons of item rows of the extraction's ledgers after which a study may still be complete.
 
-Uncovered sentences are found here anew; a header nobody knows takes no sentence away; what a model
-invented is dropped. Any other item lost (a cluster, a part of a sentence) may have named anything.
+Any other item lost (a cluster, a part of a sentence, an answer) may have named anything.
 """
 
 

@@ -14,7 +14,7 @@ from cxrqba.graph.hierarchy import Note, worse_issue
 from cxrqba.graph.model import Observation
 from cxrqba.graph.vocabulary import Vocabulary
 
-REASON = "contradictory_statements"
+REASON = "contradicting_statements"
 MARK = "contradicts:"
 
 
@@ -61,10 +61,18 @@ def _concerns(denial: Observation, positive: Observation, vocabulary: Vocabulary
     for kind, values in denial.modifiers.items():
         if not set(values) <= set(positive.modifiers[kind]):
             return False
-    above = vocabulary.reference.region_ancestors
-    places = set(denial.region_names)
+    denied = set(denial.region_names)
+    asserted = positive.region_names
     return (
-        not places
-        or any(not places.isdisjoint((r, *above[r])) for r in positive.region_names)
-        or not positive.region_names
+        not denied
+        or not asserted
+        or any(denied.intersection(_places(r, positive.laterality, vocabulary)) for r in asserted)
     )
+
+
+def _places(region: str, laterality: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The region, all it is part of, and both its sides where the finding is on both."""
+    entry = vocabulary.reference.regions[region]
+    versions = (entry.left, entry.right) if laterality == "bilateral" else ()
+    above = vocabulary.reference.region_ancestors[region]
+    return (region, *above, *(v for v in versions if v))
