@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from cxrqba.config import SiteConfig
-from cxrqba.extract.indication import IndicationExtractor, extract_shard, parse_request
+from cxrqba.extract.indication import IndicationExtractor, extract_shard
+from cxrqba.extract.indication_request import parse_request
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import SENTENCES, STUDIES
 from cxrqba.tables import frame
@@ -56,6 +57,15 @@ def sentence_rows(*lines: tuple[str, str]) -> tuple[str, list[dict[str, Any]]]:
         ("Chest pain.", None, "Chest pain", None),
         ("r/o pneumothorax", None, None, "pneumothorax"),
         ("Preoperative evaluation", None, "Preoperative evaluation", None),
+        ("___F with palpitations", "F", "palpitations", None),
+        ("man // s/p drain removal, eval for PTX", "man", "s/p drain removal", "PTX"),
+        (
+            "Stroke, NG tube inserted. Safe to feed?",
+            None,
+            "Stroke, NG tube inserted",
+            "Safe to feed",
+        ),
+        ("61M. Cough for weeks. ? TB", "61M", "Cough for weeks", "TB"),
     ],
 )
 def test_parts(
@@ -78,13 +88,41 @@ def test_parts(
         ),
         (
             "___ year old woman with dyspnea",
-            "What are the findings of this chest X-ray in a woman with dyspnea?",
+            "Is there an acute cardiopulmonary explanation for dyspnea in a woman?",
+        ),
+        ("Evaluate for interval change", "Please evaluate the interval change."),
+        ("Chest pain", "Is there an acute cardiopulmonary explanation for chest pain?"),
+        ("Hypercalcemia", "What are the findings of this chest X-ray given hypercalcemia?"),
+        (
+            "Preoperative evaluation",
+            "Is there any acute cardiopulmonary abnormality given preoperative evaluation?",
+        ),
+        ("?CHF", "Is there any evidence of congestive heart failure?"),
+        ("r/o pneumonia", "Is there any evidence of pneumonia?"),
+        (
+            "48M s/p line placement",
+            "Are there any complications in a 48-year-old man status post line placement?",
         ),
         (
-            "Evaluate for interval change",
-            "Please evaluate interval change.",
+            "___F with new PICC",
+            "Please evaluate the position of the peripherally inserted central catheter in a woman "
+            "with new peripherally inserted central catheter.",
         ),
-        ("Chest pain", "What are the findings of this chest X-ray given chest pain?"),
+        (
+            "70M fall from ladder",
+            "Is there any evidence of traumatic injury in a 70-year-old man with fall from ladder?",
+        ),
+        (
+            "3 y/o M with fever",
+            "Is there an acute cardiopulmonary explanation for fever in a 3-year-old boy?",
+        ),
+        ("Positive PPD", "Is there any evidence of tuberculosis given positive PPD?"),
+        ("Cough. pna, ptx?", "Is there any evidence of pneumonia or pneumothorax given cough?"),
+        (
+            "___ year old man POD2 // acute process?",
+            "Is there any evidence of an acute process in a man on postoperative day 2?",
+        ),
+        ("Cough // cause", "What is the cause of the symptoms given cough?"),
     ],
 )
 def test_question(extractor: IndicationExtractor, text: str, question: str) -> None:

@@ -10,88 +10,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from cxrqba.config import SiteConfig
+from cxrqba.extract.indication_question import Questions
+from cxrqba.extract.indication_request import parse_request
 from cxrqba.extract.lexicon import Lexicon
 from cxrqba.extract.observations import ObservationExtractor, by_study
-from cxrqba.extract.wording import decapitalised, sentence_case
+from cxrqba.extract.wording import sentence_case
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
+from cxrqba.reports.deid import Deidentified
 from cxrqba.schema import INDICATIONS, PASS_STATUS, REPORTED_SECTION_TYPES
 from cxrqba.tables import frame
 
 STEP = "extract_indication"
 ASKING_SECTION_TYPES = ("INDICATION", "HISTORY")
+_SEX = re.compile(r"\s?[mMfF]\b")
+"""Behind a removed age: "___F"."""
 MAX_ANSWER_SENTENCES = 4
-
-_AGE = r"(?:\d{1,3}|_+|X{2,}|\[\*\*[^\]]*\*\*\])"
-_PATIENT = re.compile(
-    rf"(?:(?:this is an?|an?|the patient is an?|patient is an?)\s+)?"
-    rf"(?:{_AGE}[\s-]*(?:years?|yrs?|y|months?|days?|weeks?)?[\s/.-]*(?:old|o\b)?[\s,-]*"
-    rf"(?:(?:gentleman|man|woman|lady|male|female|boy|girl|patient|infant|[mf])\b)"
-    rf"|{_AGE}[\s-]*(?:years?|yrs?|y|months?|days?|weeks?)[\s/.-]*(?:old|o)\b"
-    rf"|(?:elderly|adult|young)?\s*(?:gentleman|woman|lady|man|female|male|infant)\b)",
-    re.I,
-)
-_ASKED = re.compile(
-    r"(?://|\?(?=\s*\w)|\b(?:(?:please\s+)?(?:evaluate|evaluation|evaluated|eval|assess|assessment|"
-    r"check|look|looking|survey|screen)(?:\s+(?:for|of))?|rule[\s-]*out|r/o|question\s+of|"
-    r"query|concern(?:ing)?\s+for|to\s+exclude|exclude|any\s+evidence\s+of|interval\s+change|"
-    r"confirm|verify)(?!\w))",
-    re.I,
-)
-_OBJECT = re.compile(
-    r"^(?:(?:please|evaluate|evaluation|evaluated|eval|assess|assessment|check|look|looking|screen|"
-    r"survey|rule[\s-]*out|r/o|question\s+of|query|concern(?:ing)?\s+for|to|exclude|for|of|any|"
-    r"evidence|confirm|verify|is\s+there|are\s+there|\?|//|:|,|-|/)\s*)+",
-    re.I,
-)
-_MANNER = re.compile(
-    r"\b(?:change|placement|position|positioning|status|progression|resolution|location|interval|"
-    r"improvement|worsening)\b",
-    re.I,
-)
-_JOINER = re.compile(
-    r"^(?:[\s,.;:/-]+|patient\b|pt\b|(?:who\s+)?(?:presents?|presenting)\s+with\b|with\b|w/|has\b|and\b|who\b|is\b)+",
-    re.I,
-)
-_HEADER = re.compile(
-    r"^\s*(?:clinical\s+)?(?:indications?|history|information|reason\s+for\s+(?:this\s+)?exam\w*)\s*:\s*",
-    re.I,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Parts of an indication, as written; None where the text has none."""
-
-    patient_info: str | None
-    indication: str | None
-    evaluation: str | None
-
-    def question(self) -> str:
-        """The indication as one natural question or request."""
-        patient = _article(self.patient_info) if self.patient_info else ""
-        reason = decapitalised(self.indication) if self.indication else ""
-        reason = re.sub(r"\.\s+", "; ", reason)  # one question is one sentence
-        if patient and reason:
-            about = f" in {patient} {_linked(reason)}"
-        elif patient:
-            about = f" in {patient}"
-        elif reason:
-            about = f" given {reason}"
-        else:
-            about = ""
-        if not self.evaluation:
-            return f"What are the findings of this chest X-ray{about}?"
-        asked = decapitalised(self.evaluation)
-        if _MANNER.search(asked):
-            return f"Please evaluate {asked}{about}."
-        return f"Is there any evidence of {asked}{about}?"
 
 
 class IndicationExtractor:
@@ -101,7 +40,9 @@ class IndicationExtractor:
         self.reference = reference
         self._site = site or SiteConfig()
         self._lexicon = Lexicon(reference)
-        self._observations = ObservationExtractor(reference)
+        self._observations = ObservationExtractor(reference, self._site)
+        self._questions = Questions(reference, self._lexicon)
+        self._deidentified = Deidentified.of(self._site.deid_tokens)
 
     def extract(
         self, study_id: str, report: str, sentences: Iterable[Mapping[str, Any]]
@@ -114,7 +55,7 @@ class IndicationExtractor:
             if s["section_type"] in ASKING_SECTION_TYPES and s["discarded"] != "header_only"
         ]
         text = " ".join(_plain(s["sentence"]) for s in asking)
-        text = _HEADER.sub("", self._without_deid(text)).strip()
+        text = self._without_deid(text)
         if not re.search(r"[^\W\d_]{2,}", text):
             return None
         request = parse_request(text)
@@ -125,7 +66,7 @@ class IndicationExtractor:
         answer = _answer(related)
         return {
             "study_id": study_id,
-            "indication_summary": request.question(),
+            "indication_summary": self._questions.of(request),
             "patient_info": request.patient_info,
             "indication": request.indication,
             "evaluation": request.evaluation,
@@ -138,8 +79,10 @@ class IndicationExtractor:
 
     def _without_deid(self, text: str) -> str:
         """The text without tokens that stand for removed words."""
-        for token in self._site.deid_tokens:
-            text = re.sub(rf"(?<!\w){re.escape(token)}(?!\w)(?:-(?=\w))?", " ", text)
+        text = self._deidentified.pattern.sub(
+            lambda m: "___" if _SEX.match(text, m.end()) else " ", text
+        )
+        text = re.sub(r"(?<=\s)-(?=\w)", "", text)
         text = re.sub(r"(?<![\d_])(?<![\d_][\s-])-?\b(?:year|yr)s?[- ]old\b", " ", text)
         text = re.sub(r"\s+(?=[,.;])|(?:[,;]\s*)+(?=[,;.])", "", " ".join(text.split()))
         text = re.sub(r"(?:\s+(?:with|and|of|on|an?|the|for))+(?=\s*(?:[.,;]|$))", "", text)
@@ -172,42 +115,6 @@ class IndicationExtractor:
             )
             wanted.update(n for n, f in self.reference.findings.items() if name in f.indicative_of)
         return wanted
-
-
-def parse_request(text: str) -> Request:
-    """Split an indication into patient, indication and what should be evaluated."""
-    text = " ".join(text.split()).strip(" .,;:")
-    patient = None
-    match = _PATIENT.search(text)
-    rest = text
-    if match is not None and match.group().strip() and match.start() <= 25:
-        patient = re.sub(
-            r"^(?:this is|the patient is|patient is)?\s*(?:an?\s+)?",
-            "",
-            match.group().strip(),
-            flags=re.I,
-        ).strip(" ,.-")
-        rest = text[: match.start()] + " " + text[match.end() :]
-    asked = _ASKED.search(rest)
-    evaluation = None
-    if asked is not None:
-        tail = rest[asked.start() :]
-        evaluation = _OBJECT.sub("", tail).strip(" .,;:?/-") or None
-        rest = rest[: asked.start()] if evaluation else rest
-    reason = _JOINER.sub("", rest.strip()).strip(" .,;:/-")
-    reason = re.sub(r"\s*(?:,|and|to|for|please)$", "", reason, flags=re.I).strip(" .,;:/-")
-    return Request(patient or None, reason or None, evaluation)
-
-
-def extract_indication(
-    study_id: str,
-    report: str,
-    sentences: Iterable[Mapping[str, Any]],
-    reference: Reference,
-    site: SiteConfig | None = None,
-) -> dict[str, Any] | None:
-    """A row of INDICATIONS of one study, or None (see :class:`IndicationExtractor`)."""
-    return IndicationExtractor(reference, site).extract(study_id, report, sentences)
 
 
 def extract_shard(
@@ -267,20 +174,3 @@ def _answer(related: Sequence[Mapping[str, Any]]) -> tuple[str | None, str | Non
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _article(patient: str) -> str:
-    text = re.sub(r"\by/?o\b\.?", "year old", patient, flags=re.I)
-    text = re.sub(r"\s+[mM]$", " man", text)
-    text = re.sub(r"\s+[fF]$", " woman", text)
-    text = re.sub(r"(?<=\d)\s*[mM]$", "-year-old man", text)
-    text = re.sub(r"(?<=\d)\s*[fF]$", "-year-old woman", text)
-    text = re.sub(r"\b(male|female)$", r"\1 patient", text, flags=re.I)
-    vowel = re.match(r"(?:[aeiou]|8|11|18)", text, flags=re.I)
-    return f"{'an' if vowel else 'a'} {decapitalised(text)}"
-
-
-def _linked(reason: str) -> str:
-    if re.match(r"(?:status post|s/p|post|after|following|on)\b", reason, flags=re.I):
-        return reason
-    return f"with {reason}"

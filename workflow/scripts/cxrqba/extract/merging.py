@@ -1,8 +1,8 @@
 """One observation for what a cluster says twice, and what holds where statements contradict.
 
-Within a cluster the impression's claim counts. Over the whole study an addendum overrules what it
-contradicts: the earlier claim leaves, with a row in the ledger. Findings and impression that
-contradict one another in different clusters both stay, as any positive claim counts (paper
+Said twice in a cluster with the same polarity, the impression's certainty counts. Over the whole
+study an addendum overrules what it contradicts: the earlier claim leaves, with a row in the ledger.
+Findings and impression that contradict one another both stay, as any positive claim counts (paper
 Sec. E.1.3); the ledger names them.
 """
 
