@@ -79,3 +79,44 @@ rule labels:
         " --ledgers {input.ledgers} --table {output.table} --wide {output.wide}"
         " --evidence {output.evidence} --left-out {output.left_out} --summary {output.summary}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+rule worklist:
+    input:
+        studies=shards_of("prepare_studies", "studies"),
+        sentences=shards_of("extract_sentences", "sentences"),
+        observations=shards_of("extract_observations", "observations"),
+        sentence_ledgers=shards_of("extract_sentences", "ledger"),
+        observation_ledgers=shards_of("extract_observations", "ledger"),
+        mappings="<results>/map_entities/mappings.parquet",
+        reference=reference_tables(),
+    output:
+        table="<results>/worklist/worklist.csv",
+        page="<results>/worklist/worklist.html",
+    log:
+        "<logs>/worklist.log",
+    benchmark:
+        "<benchmarks>/worklist.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        code=code("worklist"),
+        settings=settings(
+            {
+                "title": DATASET.title,
+                "site": DATASET.site.model_dump(),
+                "embedding": DATASET.embedding.model_dump(),
+                **DATASET.worklist.model_dump(),
+            }
+        ),
+    message:
+        "worklist: what was not understood"
+    shell:
+        "step worklist --studies {input.studies} --sentences {input.sentences}"
+        " --observations {input.observations} --sentence-ledgers {input.sentence_ledgers}"
+        " --observation-ledgers {input.observation_ledgers} --mappings {input.mappings}"
+        " --reference resources/reference --table {output.table} --page {output.page}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"

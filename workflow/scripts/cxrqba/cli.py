@@ -27,6 +27,15 @@ def main(argv: list[str] | None = None) -> None:
     commands.add_parser(
         "schema", help="write the JSON schemas and config/README.md's tables from the model"
     )
+    diff = commands.add_parser(
+        "labels-diff",
+        help="what changed between two runs of `snakemake labels`",
+        description="Compare the labels of two runs, such as before and after an edit of the "
+        "reference tables: counts by class, then the studies.",
+    )
+    diff.add_argument("old", type=Path, help="copy of results/<dataset>/labels made before")
+    diff.add_argument("new", type=Path, help="results/<dataset>/labels as it is now")
+    diff.add_argument("--csv", type=Path, help="write every difference to this file")
     args, others = parser.parse_known_args(argv)
     if others and args.command != "run":
         parser.error(f"unknown arguments: {' '.join(others)}")
@@ -35,6 +44,9 @@ def main(argv: list[str] | None = None) -> None:
             from cxrqba.launch import run as launch
 
             sys.exit(launch(others, Path.cwd()))
+        if args.command == "labels-diff":
+            print(_labels_diff(args.old, args.new, args.csv), end="")
+            return
         from cxrqba.config_docs import write
 
         for path in write(Path.cwd()):
@@ -42,6 +54,16 @@ def main(argv: list[str] | None = None) -> None:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+
+
+def _labels_diff(old: Path, new: Path, csv: Path | None) -> str:
+    from cxrqba.label_changes import changes, describe, read_labels
+    from cxrqba.tables import write_text
+
+    before, after = read_labels(old), read_labels(new)
+    if csv is not None:
+        write_text(changes(before, after).write_csv(), csv)
+    return describe(before, after)
 
 
 if __name__ == "__main__":

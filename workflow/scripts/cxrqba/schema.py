@@ -689,6 +689,25 @@ LABELS = pl.Schema(
     }
 )
 
+WORKLIST = pl.Schema(
+    {
+        "kind": STR,  # unknown header, uncovered sentence, unknown words, unmapped, ...
+        "text": STR,  # as first written
+        "studies": INT,  # how many studies it concerns
+        "value_kind": STR,  # entity, region, modifier, change for mapped values, else null
+        "reference": STR,  # the tag it was mapped to, if any
+        "score": FLOAT,
+        "runner_up": STR,
+        "runner_up_score": FLOAT,
+        "example_study": STR,
+        "sent_id": STR,  # null for a header
+        "start": INT,  # [start, end) in characters of the example's report
+        "end": INT,
+        "context": STR,  # the sentence of the example; null for a header
+        "edit": STR,  # which table and column to edit
+    }
+)
+
 # --- provenance ---------------------------------------------------------------------------------
 
 ACCOUNTING = pl.Schema(

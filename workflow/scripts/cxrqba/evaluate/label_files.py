@@ -45,7 +45,7 @@ def evidence(labels: pl.DataFrame, studies: pl.DataFrame | None = None) -> pl.Da
     rows = (
         labels.filter(pl.col("evidence").list.len() > 0)
         .select("study_id", "class", "value", "certainty", "evidence")
-        .explode("evidence")
+        .explode("evidence", empty_as_null=True)
         .unnest("evidence")
     )
     if studies is None:
