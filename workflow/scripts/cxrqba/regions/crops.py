@@ -56,40 +56,42 @@ def remove_outliers(mask: Mask) -> Crop | None:
     more than a small one; parts within a block of each other count as one.
     """
     block = next(b for b in BLOCKS if b == 1 or max(mask.shape) >= 128 * b)
-    blocks = _blocks(mask, block)
-    if blocks is None:
+    crop = _cut(mask, block)
+    if crop is None:
         return None
-    labels, count = ndimage.label(blocks.pixels, structure=NEIGHBOURS)
+    height, width = crop.pixels.shape[0] // block, crop.pixels.shape[1] // block
+    # one integer holds a row of a block: no pixel is looked at on its own
+    filled = crop.pixels.view(f"u{block}") != 0
+    blocks = filled.reshape(height, block, width).any(axis=1)
+    labels, count = ndimage.label(blocks, structure=NEIGHBOURS)
     if count > 1:
         areas = np.bincount(labels.ravel())
         areas[0] = 0
-        keep = areas >= OUTLIER_SHARE * areas.max()
-        kept = keep[labels]
-    else:
-        kept = blocks.pixels
-    top, left = blocks.top * block, blocks.left * block
-    pixels = mask[top : blocks.bottom * block, left : blocks.right * block]
-    if count > 1 and not keep[1:].all():
-        fine = kept.repeat(block, axis=0).repeat(block, axis=1)
-        pixels = pixels & fine[: pixels.shape[0], : pixels.shape[1]]
-    return shrink(Crop(pixels, top, left))
+        kept = (areas >= OUTLIER_SHARE * areas.max())[labels]
+        rows, columns = np.nonzero(blocks & ~kept)
+        crop.pixels.reshape(height, block, width, block)[rows, :, columns, :] = False
+        blocks &= kept
+    part = shrink(Crop(blocks, 0, 0))
+    if part is None:
+        return None
+    top, left = part.top * block, part.left * block
+    pixels = crop.pixels[top : part.bottom * block, left : part.right * block]
+    return shrink(Crop(pixels, crop.top + top, crop.left + left))
 
 
-def _blocks(mask: Mask, block: int) -> Crop | None:
-    """Which blocks of ``block`` x ``block`` pixels hold any of the mask, cut to its box."""
+def _cut(mask: Mask, block: int) -> Crop | None:
+    """A copy of a mask cut to its box, whose corners lie on blocks; None if empty."""
     rows = np.flatnonzero(mask.any(axis=1))
     if rows.size == 0:
         return None
-    top, bottom = int(rows[0]) // block, -(-(int(rows[-1]) + 1) // block)
-    band = mask[top * block : bottom * block]
+    top, bottom = int(rows[0]) // block * block, -(-(int(rows[-1]) + 1) // block) * block
+    band = mask[top:bottom]
     columns = np.flatnonzero(band.any(axis=0))
-    left, right = int(columns[0]) // block, -(-(int(columns[-1]) + 1) // block)
-    part = band[:, left * block : right * block]
-    padded = np.zeros(((bottom - top) * block, (right - left) * block), dtype=bool)
+    left, right = int(columns[0]) // block * block, -(-(int(columns[-1]) + 1) // block) * block
+    part = band[:, left:right]
+    padded = np.zeros((bottom - top, right - left), dtype=bool)
     padded[: part.shape[0], : part.shape[1]] = part
-    # one integer holds a row of a block: no pixel is looked at on its own
-    filled = padded.view(f"u{block}") != 0
-    return Crop(filled.reshape(bottom - top, block, -1).any(axis=1), top, left)
+    return Crop(padded, top, left)
 
 
 def shrink(crop: Crop) -> Crop | None:
@@ -99,7 +101,9 @@ def shrink(crop: Crop) -> Crop | None:
         return None
     columns = np.flatnonzero(crop.pixels.any(axis=0))
     t, b, le, r = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
-    return Crop(crop.pixels[t:b, le:r], crop.top + t, crop.left + le)
+    # a copy, where it is smaller: a view would keep all of the larger one in memory
+    pixels = np.ascontiguousarray(crop.pixels[t:b, le:r])
+    return Crop(pixels, crop.top + t, crop.left + le)
 
 
 def combine(crops: Sequence[Crop], meet: bool) -> Crop | None:
