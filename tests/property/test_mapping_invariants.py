@@ -24,7 +24,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.sampled_from(KINDS), st.lists(TEXTS, min_size=1, max_size=4, unique=True))
 def test_every_text_gets_one_valid_decision(kind: str, texts: list[str]) -> None:
     found = mapped(lexical(), kind, *texts)
@@ -41,7 +41,7 @@ def test_every_text_gets_one_valid_decision(kind: str, texts: list[str]) -> None
         assert mapped(lexical(), kind, text)[text] == found[text]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.sampled_from(["left", "right"]), st.lists(st.sampled_from(WORDS), max_size=4))
 def test_a_region_is_never_on_the_side_that_is_not_named(side: str, words: list[str]) -> None:
     other = {"left": "right", "right": "left"}[side]

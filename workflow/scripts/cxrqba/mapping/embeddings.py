@@ -42,8 +42,8 @@ class SentenceBackend:
                 f"{dimension} of embedding.dimension: another model than intended?"
             )
 
-    def index(self, candidates: Sequence[str]) -> EmbeddingIndex:
-        """Index of candidates, given by their normal forms."""
+    def index(self, candidates: Sequence[Form]) -> EmbeddingIndex:
+        """Index of candidates."""
         return EmbeddingIndex(candidates, self)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -76,9 +76,9 @@ class SentenceBackend:
 class EmbeddingIndex:
     """Embeddings of all candidates of one kind."""
 
-    def __init__(self, candidates: Sequence[str], backend: SentenceBackend):
+    def __init__(self, candidates: Sequence[Form], backend: SentenceBackend):
         self._backend = backend
-        self._matrix = backend.embed(candidates).T
+        self._matrix = backend.embed([c.text for c in candidates]).T
 
     def scores(self, forms: Sequence[Form]) -> NDArray[np.float64]:
         """Cosines (forms, candidates)."""

@@ -26,17 +26,34 @@ class LexicalBackend:
 
     name = "lexical"
 
-    def index(self, candidates: Sequence[str]) -> NgramIndex:
-        """Index of candidates, given by their normal forms."""
-        return NgramIndex(candidates)
+    def index(self, candidates: Sequence[Form]) -> LexicalIndex:
+        """Index of candidates."""
+        return LexicalIndex(candidates)
 
     def describe(self) -> dict[str, Any]:
         """The n-grams compared."""
         return {"ngrams": list(NGRAMS)}
 
 
+class LexicalIndex:
+    """Candidates of one kind, whole and by their words of what."""
+
+    def __init__(self, candidates: Sequence[Form]):
+        self._whole = NgramIndex([c.text for c in candidates])
+        self._heads = NgramIndex([c.head for c in candidates])
+
+    def scores(self, forms: Sequence[Form]) -> NDArray[np.float64]:
+        """Cosines (forms, candidates); 0 where only words of place or of the region are alike."""
+        scores = self._whole.cosines([f.text for f in forms])
+        asked = [i for i, f in enumerate(forms) if f.head != f.text]
+        if asked:
+            heads = self._heads.cosines([forms[i].head for i in asked])
+            scores[asked] = np.where(heads >= MIN_HEAD, scores[asked], 0.0)
+        return scores
+
+
 class NgramIndex:
-    """TF-IDF weights of the n-grams of all candidates of one kind."""
+    """TF-IDF weights of the n-grams of strings."""
 
     def __init__(self, candidates: Sequence[str]):
         self._grams: dict[str, int] = {}
@@ -51,16 +68,8 @@ class NgramIndex:
         self._unseen = float(np.log(1 + len(candidates)) + 1)  # n-grams no candidate has
         self._matrix = self._weights(candidates).T.tocsr()
 
-    def scores(self, forms: Sequence[Form]) -> NDArray[np.float64]:
-        """Cosines (forms, candidates); 0 where only words of place or of the region are alike."""
-        scores = self._cosines([f.text for f in forms])
-        asked = [i for i, f in enumerate(forms) if f.head != f.text]
-        if asked:
-            heads = self._cosines([forms[i].head for i in asked])
-            scores[asked] = np.where(heads >= MIN_HEAD, scores[asked], 0.0)
-        return scores
-
-    def _cosines(self, texts: Sequence[str]) -> NDArray[np.float64]:
+    def cosines(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Cosines (texts, candidates)."""
         return np.asarray((self._weights(texts) @ self._matrix).todense())
 
     def _weights(self, normals: Sequence[str]) -> sparse.csr_matrix:

@@ -87,9 +87,24 @@ class Mapper:
         tags = candidates(reference, self._normalise)
         self._spelling = Spelling(t.normal for found in tags.values() for t in found)
         self._anatomy = Anatomy(reference, self._normalise, tags["region"])
-        known = self._spelling.known
-        self._indexes = {k: _TagIndex(k, tags[k], backend, known) for k in sorted(tags)}
         self._regions = frozenset(t.normal for t in tags["region"])
+        regions = PLACING.union(
+            *(
+                t.normal.split()
+                for t in tags["region"]
+                if t.normal == t.named or " " not in t.normal
+            )
+        )
+        self._indexes = {
+            kind: _TagIndex(
+                kind,
+                tags[kind],
+                backend,
+                known=self._spelling.known,
+                where=regions if kind == "finding" else PLACING,
+            )
+            for kind in sorted(tags)
+        }
         cues = {c.text for c in reference.cues} | {n.replace("_", " ") for n in reference.levels}
         self._cues = frozenset(self._normalise.plain(c) for c in cues)
 
@@ -108,29 +123,30 @@ class Mapper:
     def decide(self, kind: str, texts: Sequence[str], threshold: float) -> list[Decision]:
         """Decisions for ``texts`` of one kind, in their order; each is decided on its own."""
         index = self._indexes[TARGETS[kind]]
-        read = [self._read(t, index.fillers) for t in texts]
+        read = [self._read(t, index) for t in texts]
         scores = index.scores([m.form for m in read])
         return [
             self._decision(kind, index, mention, row, threshold)
             for mention, row in zip(read, scores, strict=True)
         ]
 
-    def _read(self, text: str, fillers: frozenset[str]) -> _Mention:
+    def _read(self, text: str, index: _TagIndex) -> _Mention:
         entity, paired, region = text.partition(PAIR)
         orders = [text]
         if paired:
             orders = [f"{region} {entity}", f"{entity} {region}", f"{entity} of {region}"]
         expanded = self._normalise.expanded(orders[0])
         spelt = self._spelling.corrected_text(expanded)
-        said = content(spelt, fillers)
-        head = said
+        said = content(spelt, index.fillers)
+        asked = said
         if paired:
-            head = content(self._spelling.corrected_text(self._normalise.expanded(entity)), fillers)
-        head = " ".join(w for w in head.split() if w not in PLACING)
+            asked = content(
+                self._spelling.corrected_text(self._normalise.expanded(entity)), index.fillers
+            )
         return _Mention(
             exact=(*(self._normalise.plain(t) for t in orders), expanded),
             traits=traits(frozenset(spelt.split()), self._spelling.known),
-            form=Form(said, head),
+            form=Form(said, index.head(asked)),
             factor=1.0 if spelt == expanded else MISSPELT,
         )
 
@@ -180,6 +196,10 @@ class Mapper:
         return sorted(ranked, key=lambda r: -r[1])
 
 
+def _without(normal: str, words: frozenset[str]) -> str:
+    return " ".join(w for w in normal.split() if w not in words)
+
+
 def _lack(places: frozenset[str]) -> float:
     sides = len(places & SIDES)
     return float(MISSING_SIDE**sides * MISSING_PLACE ** (len(places) - sides))
@@ -189,8 +209,15 @@ class _TagIndex:
     """All candidates of one kind of tag, ready for exact and approximate look-up."""
 
     def __init__(
-        self, kind: str, tags: Sequence[Candidate], backend: Backend, known: frozenset[str]
+        self,
+        kind: str,
+        tags: Sequence[Candidate],
+        backend: Backend,
+        *,
+        known: frozenset[str],
+        where: frozenset[str],
     ):
+        self._where = where
         self.kind = kind
         self._tags = tags
         self._exact: dict[str, Candidate] = {}
@@ -206,11 +233,15 @@ class _TagIndex:
             traits(frozenset(t.normal.split()), known, frozenset(t.named.split())) for t in tags
         ]
         self._by_part = kind in _NAMED_BY_PART
-        self._index = backend.index(said)
+        self._index = backend.index([Form(s, self.head(s)) for s in said])
 
     def scores(self, forms: Sequence[Form]) -> NDArray[np.float64]:
         """Cosines (forms, candidates)."""
         return self._index.scores(forms)
+
+    def head(self, said: str) -> str:
+        """The words of what: without those of where, unless nothing is left."""
+        return _without(said, self._where) or _without(said, PLACING) or said
 
     def equal_to(self, forms: Iterable[str]) -> Candidate | None:
         """The candidate that equals one of ``forms``, with or without spaces."""

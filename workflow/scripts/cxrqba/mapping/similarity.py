@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A mention ready for comparison, and its words of what: no place, of a pair no region."""
+    """A mention or candidate ready for comparison, and its words of what: no place, no region."""
 
     text: str
     head: str
@@ -30,8 +30,8 @@ class Backend(Protocol):
 
     name: str
 
-    def index(self, candidates: Sequence[str]) -> Index:
-        """Index of candidates, given by their normal forms."""
+    def index(self, candidates: Sequence[Form]) -> Index:
+        """Index of candidates."""
 
     def describe(self) -> dict[str, Any]:
         """What a decision depends on beyond the reference: model, its checksum, versions."""
