@@ -209,6 +209,29 @@ LAYOUTS = {
             ("IMPRESSION", "IMPRESSION", "No edema."),
         ],
     ),
+    "titles without a header": (
+        "Chest, two views. Comparison: none. Clear lungs. Normal heart.\nIMPRESSION: Normal chest.",
+        [
+            ("COMPARISON", "FINDINGS", "Clear lungs."),
+            ("COMPARISON", "FINDINGS", "Normal heart."),
+            ("IMPRESSION", "IMPRESSION", "Normal chest."),
+        ],
+    ),
+    "a title in a paragraph of its own": (
+        "Clinical details: Cough.\n\nXR Chest PA:\n\nThe heart is not enlarged. No effusion.\n",
+        [
+            ("CLINICAL DETAILS", "INDICATION", "Cough."),
+            (NO_SECTION, "FINDINGS", "The heart is not enlarged."),
+            (NO_SECTION, "FINDINGS", "No effusion."),
+        ],
+    ),
+    "a header set off by blanks": (
+        f"{FINAL} FINDINGS  No edema.\n\n ADDENDUM  There is a small effusion.\n",
+        [
+            ("FINDINGS", "FINDINGS", "No edema."),
+            ("ADDENDUM", "IMPRESSION", "There is a small effusion."),
+        ],
+    ),
     "longer name of a header": (
         "CHEST FINDINGS: No edema.\nIMPRESSION AND ADVICE: Clear lungs.\n",
         [
@@ -246,7 +269,7 @@ def test_headers_of_the_archive(header: str, section_type: str) -> None:
 
 
 def test_literals_for_text_under_no_header() -> None:
-    found = rows(f" Received from outside.\n{FINAL} CHEST, TWO VIEWS, ___\n\n FINDINGS: Clear.\n")
+    found = rows(f" Received from outside.\n{FINAL} For dr ___\n\n FINDINGS: Clear.\n")
     assert [(r["section"], r["section_type"], r["discarded"]) for r in found] == [
         (PRE_NO_SECTION, "IGNORE", "no_section"),
         (NO_SECTION, "IGNORE", "no_section"),

@@ -55,7 +55,8 @@ def kept(report: str) -> dict[str, list[str]]:
         ("Opacity at the base ? aspiration.", ["Opacity at the base ? aspiration."]),
         ("One paragraph\n \n Another", ["One paragraph", "Another"]),
         ("Old rib fractures, incl. the fifth.", ["Old rib fractures, incl. the fifth."]),
-        (" . \n ___ ", []),
+        (" . \n ___ ", ["___"]),
+        (" . \n _ ", []),
         (
             "1. Left effusion 2. No edema 3. 3 mm nodule",
             ["Left effusion", "No edema", "3 mm nodule"],

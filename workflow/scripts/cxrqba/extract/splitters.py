@@ -43,6 +43,8 @@ class StanzaSplitter:
         try:
             # an optional extra with torch below it: imported only where it is asked for
             self._stanza: Any = importlib.import_module("stanza")
+            # a shard has one core; more threads on a busy machine were fifteen times slower
+            importlib.import_module("torch").set_num_threads(1)
         except ImportError:
             raise UserError(
                 "sentences.backend 'stanza' needs the package stanza: pip install 'cxr-qba[stanza]'"

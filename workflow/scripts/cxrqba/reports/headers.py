@@ -16,6 +16,14 @@ from typing import Any
 
 from rapidfuzz import fuzz, process
 
+TITLE_WORDS = re.compile(
+    r"\b(?:chest|views?|pa|ap|lat|lateral|portable|mobile|frontal|radiographs?|x-?rays?|xr|cxr"
+    r"|films?|exam(?:ination)?|upright|erect|sitting|supine|semi-?erect|single|one|two|three|[123]"
+    r"|and|of|the|at|on|hours?|hrs|am|pm)\b",
+    re.IGNORECASE,
+)
+"""Words of a title; a line of them alone names the study."""
+
 FUZZY_CUTOFF = 87.0
 """Similarity in percent from which a capital header counts as a misspelling of a known one."""
 
@@ -29,8 +37,11 @@ HEADER = re.compile(
     re.MULTILINE,
 )
 DASHED = re.compile(
-    r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40}?)[ \t]+[-\u2013\u2014]+[ \t]", re.MULTILINE
+    r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40}?)(?:[ \t]+[-\u2013\u2014]+[ \t]|[ \t]{2,}(?=\S))",
+    re.MULTILINE,
 )
+"""Capitals set off by a dash or by blanks: ``ADDENDUM  The line was moved``."""
+
 BARE = re.compile(
     r"^[ \t]*[*#]{0,3}[ \t]*(?P<name>[A-Za-z][A-Za-z /]{3,40})[ \t]*\*{0,2}[ \t]*$", re.MULTILINE
 )

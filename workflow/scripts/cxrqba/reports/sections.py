@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from cxrqba.reports.headers import VIEW_WORDS, WET_READ, Headers, Mark
+from cxrqba.reports.headers import TITLE_WORDS, WET_READ, Headers, Mark
 from cxrqba.reports.sentences import plain_layout, split_sentences
 from cxrqba.schema import NO_SECTION, PRE_NO_SECTION, REPORTED_SECTION_TYPES
 
@@ -32,7 +32,8 @@ DIVIDER = re.compile(r"^[ \t]*_{10,}[ \t]*$", re.MULTILINE)
 TITLE = re.compile(r"^[ \t]*FINAL ADDENDUM[ \t]*$", re.MULTILINE)
 PATIENT = re.compile(
     r"\W*(?:an? )?(?:_{3}|X{4,}|\d{1,3})[ -]*(?:(?:years?|yrs?)[ -]*(?:old|of age)|y/?o|man|woman"
-    r"|male|female)\b|\W*_{3}[ -]?[FM]\b|\W*\d{2,3} ?[FM](?= (?:with|s/p|p/w|who|presenting)\b)",
+    r"|male|female)\b|(?:the )?patient (?:with|presents|presenting|complains)\b"
+    r"|\W*_{3}[ -]?[FM]\b|\W*\d{2,3} ?[FM](?= (?:with|s/p|p/w|who|presenting)\b)",
     re.IGNORECASE,
 )
 """Age and sex open an indication; a catheter of ``14 F`` and an interval of years do not."""
@@ -106,7 +107,7 @@ def _split_findings(report: str, section: Section, describes: Any, at_least: int
 def _is_aside(sentence: str) -> bool:
     """Whether a sentence names another study, or nothing but the view."""
     return bool(OTHER_STUDY.search(sentence)) or not any(
-        map(str.isalpha, VIEW_WORDS.sub("", sentence))
+        map(str.isalpha, TITLE_WORDS.sub("", sentence))
     )
 
 
@@ -177,8 +178,8 @@ def _addendum_type(text: str, describes: Any) -> str:
 
 def _unheaded(report: str, start: int, end: int, kind: str, describes: Any) -> list[Section]:
     """Text before the first header of a block."""
-    title = TITLE.search(report, start, end)
-    start = title.end() if title else start
+    heading = TITLE.search(report, start, end)
+    start = heading.end() if heading else start
     text = report[start:end]
     if kind == "pre":
         wet = bool(WET_READ.search(text))
@@ -188,9 +189,25 @@ def _unheaded(report: str, start: int, end: int, kind: str, describes: Any) -> l
         word = ADDENDUM.match(text)
         start += word.end() if word else 0
         return [Section("ADDENDUM", _addendum_type(report[start:end], describes), start, end)]
+    titled = _titled_until(report, start, end)
+    title = [Section(NO_SECTION, "EXAMINATION", start, titled)] if titled > start else []
+    start = titled
     asked = _asked_until(report, start, end, describes)
     told = Section(NO_SECTION, "FINDINGS" if describes(report[asked:end]) else "IGNORE", asked, end)
-    return [told] if asked == start else [Section(NO_SECTION, "INDICATION", start, asked), told]
+    if asked > start:
+        title.append(Section(NO_SECTION, "INDICATION", start, asked))
+    return [*title, told]
+
+
+def _titled_until(report: str, start: int, end: int) -> int:
+    """Where sentences end that only name the study: ``Chest, two views.``"""
+    until = start
+    for first, last in split_sentences(report[start:end], start):
+        words = TITLE_WORDS.sub("", report[first:last])
+        if words == report[first:last] or any(map(str.isalnum, words)):
+            break
+        until = last
+    return until
 
 
 def _asked_until(report: str, start: int, end: int, describes: Any) -> int:
@@ -233,10 +250,13 @@ def _by_parts(report: str, section: Section, headers: Headers, describes: Any) -
     for stop, start, name in sorted(cuts):
         rest = report[start : section.end]
         if report[section.start : stop].strip() and describes(rest) and not _is_of_patient(rest):
-            return [
+            titled = _titled_until(report, start, section.end)
+            parts = [
                 replace(section, end=start if name == NO_SECTION else stop),
-                Section(name, "FINDINGS", start, section.end),
+                Section(NO_SECTION, "EXAMINATION", start, titled),
+                Section(name, "FINDINGS", titled, section.end),
             ]
+            return [part for part in parts if part.start < part.end]
     return [section]
 
 

@@ -60,7 +60,9 @@ COUNTED = re.compile(
 """Words whose number is a number, not the mark of the next item of a list."""
 LABEL = re.compile(r"[A-Z][A-Za-z /&]{2,40}:(?=\s)")
 ITEM_LABEL = re.compile(r"(?<=[.;])[ \t]+(?=[A-Z][A-Za-z /&]{2,30}:\s)")
-EMPTY = re.compile(r"[\W_]*")
+EMPTY = re.compile(r"(?:\W|(?<!_)_{1,2}(?!_))*")
+"""Marks; three or more ``_`` are a removed word."""
+
 NARROW = 60
 """Columns: a line this short, or shorter than the text's width, was broken on purpose."""
 
