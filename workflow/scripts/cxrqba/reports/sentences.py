@@ -95,18 +95,25 @@ def split_sentences(text: str, offset: int = 0) -> list[tuple[int, int]]:
 def is_cut(text: str, start: int, at: int) -> bool:
     """Whether a sentence that began at ``start`` may end before ``at``.
 
-    It may not inside a word or number, nor where ``no`` or ``of`` waits for what follows.
+    It ends with a full stop, semicolon or line; not with an abbreviation, nor where ``no`` or
+    ``of`` waits for what follows.
     """
     before = text[start:at].rstrip()
     if not re.search(r"[^\W\d_]", before) or not re.search(r"[^\W\d_]", text[at:]):
         return False
-    if not text[at - 1].isspace() and not (text[at - 1] in ".;:!?)" and text[at].isalpha()):
-        return False
+    is_item = LIST_MARK.match(text, at) is not None
     line_end = text.rfind("\n", start, at)
-    if line_end >= 0 and LIST_MARK.match(text, at) and _continues_lead_in(text, line_end, start):
+    if line_end >= 0 and is_item and _continues_lead_in(text, line_end, start):
         return False
-    last = re.search(r"([A-Za-z]+)\W*\Z", before)
-    return not LEAD_IN.search(before) and not (last and last[1].lower() in DANGLING)
+    if LEAD_IN.search(before):
+        return False
+    stop = re.search(r"([\w.]*)[.!?;][\"'\u201d\u2019)\]]*\Z", before)
+    if stop is None:
+        return line_end >= start + len(before) and (is_item or text[at].isupper())
+    word = stop[1].lower()
+    if word in ABBREVIATIONS or word in DANGLING:
+        return False
+    return text[at - 1].isspace() or text[at].isalpha()
 
 
 def _paragraphs(text: str) -> list[tuple[int, int]]:
