@@ -75,6 +75,59 @@ def test_a_snakemake_started_by_hand_is_named(tmp_path: Path) -> None:
             process.kill()
 
 
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Commands that would have been started in a project folder whose configuration is broken."""
+    (tmp_path / "Snakefile").touch()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("dataset: [", encoding="utf-8")
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command[3:])
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    return commands
+
+
+def test_a_lock_left_by_a_kill_is_removed_whatever_the_configuration(
+    tmp_path: Path, started: list[list[str]]
+) -> None:
+    record(tmp_path)
+    lock(tmp_path)
+    assert launch.run(["labels"], tmp_path) == 1
+    assert not launch._locked(tmp_path)
+    assert started == [["--cores", "all", "labels"]]
+
+
+def test_a_plan_leaves_locks_alone(tmp_path: Path, started: list[list[str]]) -> None:
+    record(tmp_path, host="elsewhere")
+    lock(tmp_path)
+    assert launch.run(["-n"], tmp_path) == 1
+    assert launch._locked(tmp_path)
+    assert started == [["--cores", "all", "-n"]]
+
+
+def test_labels_end_with_their_own_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "results" / "own"
+    for place in ("summary.txt", "labels/summary.txt"):
+        (made / place).parent.mkdir(parents=True, exist_ok=True)
+        (made / place).write_text(f"this is {place}", encoding="utf-8")
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("dataset: own.yaml", encoding="utf-8")
+    own = tmp_path / "own.yaml"
+    own.write_text("name: own\ntitle: T\nsource: {kind: text, reports: x}\n", encoding="utf-8")
+    launch._report(["labels", "--config", f"dataset={own}"], tmp_path, 1.0)
+    told = capsys.readouterr().out
+    assert "this is labels/summary.txt" in told
+    assert "this is summary.txt" not in told
+    launch._report(["--config", f"dataset={own}"], tmp_path, 1.0)
+    assert "this is summary.txt" in capsys.readouterr().out
+
+
 def test_running_elsewhere_than_in_the_project_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Snakefile"):
         launch.run([], tmp_path)

@@ -21,6 +21,7 @@ from cxrqba.config import (
     TextSource,
 )
 from cxrqba.errors import UserError
+from cxrqba.reports.own import image_ids
 from cxrqba.reports.readers import Prepared, prepare, read_openi_mesh, shard_of
 from cxrqba.schema import IMAGES, LEDGER, STUDIES
 
@@ -375,6 +376,92 @@ def test_a_broken_table_is_explained_without_a_word_of_its_reports(
         read(table_source(path))
     assert str(path) in str(error.value)
     assert "SECRET" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"id": [["a"]], "text": ["x"]}, r"column 'id' \(study_id\) holds List values"),
+        ({"id": [b"a"], "text": ["x"]}, r"column 'id' \(study_id\) holds Binary values"),
+        ({"id": [1.5], "text": ["x"]}, r"row 1: column 'id' \(study_id\) holds a number with"),
+        ({"id": [1.0, 2.0**60], "text": ["x", "y"]}, r"row 2: .* too many digits"),
+        ({"id": ["a"], "text": [{"p": "x"}]}, r"column 'text' \(report\) holds Struct values"),
+        ({"id": ["a"], "text": [7]}, r"column 'text' \(report\) holds Int64 values"),
+    ],
+)
+def test_cells_that_are_no_text_are_refused(
+    tmp_path: Path, table: dict[str, Any], message: str
+) -> None:
+    pl.DataFrame(table).write_parquet(tmp_path / "reports.parquet")
+    columns = {"study_id": "id", "report": "text"}
+    with pytest.raises(UserError, match=message):
+        read(TableSource(reports=str(tmp_path / "reports.parquet"), columns=columns))
+
+
+def test_ids_stored_as_floats_are_whole_numbers(tmp_path: Path) -> None:
+    table = pl.DataFrame({"id": [7, 8], "mrn": [12345.0, None], "text": ["Clear.", "Clear."]})
+    table.write_parquet(tmp_path / "reports.parquet")
+    columns = {"study_id": "id", "report": "text", "patient_id": "mrn"}
+    found = read(TableSource(reports=str(tmp_path / "reports.parquet"), columns=columns))
+    assert found.studies["study_id"].to_list() == ["7", "8"]
+    assert found.studies["patient_id"].to_list() == ["12345", None]
+
+
+def test_a_packed_table_is_read_and_a_torn_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv.gz"
+    write_gz(path, "study_id,report\na,Clear.\n")
+    columns = {"study_id": "study_id", "report": "report"}
+    assert read(TableSource(reports=str(path), columns=columns)).studies.height == 1
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(UserError, match=r"reports\.csv\.gz: cannot be read"):
+        read(TableSource(reports=str(path), columns=columns))
+
+
+def test_a_column_that_occurs_twice_is_refused_if_it_is_used(tmp_path: Path) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text("id,text,text,note,note\na,Clear.,Other.,x,y\n", encoding="utf-8")
+    with pytest.raises(UserError, match="column 'text' occurs twice"):
+        read(TableSource(reports=str(path), columns={"study_id": "id", "report": "text"}))
+    path.write_text("id,text,note,note\na,Clear.,x,y\n", encoding="utf-8")
+    columns = {"study_id": "id", "report": "text"}
+    assert read(TableSource(reports=str(path), columns=columns)).studies.height == 1
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart_in_the_ledger(tmp_path: Path) -> None:
+    for folder, text in (("a", "Clear."), ("b", "Effusion.")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.txt").write_text(text, encoding="utf-8")
+    found = read(TextSource(reports=str(tmp_path)))
+    assert found.studies["report"].to_list() == ["Clear."]
+    detail = found.ledger["detail"][0]
+    assert str(Path("a") / "1.txt") in detail
+    assert str(Path("b") / "1.txt") in detail
+
+
+def test_image_ids_made_of_folders_stay_apart() -> None:
+    assert image_ids(["a/b_c.png", "a_b/c.png", "d/b_c.png", "e/c.png", "e/f.png"]) == {
+        "a/b_c.png": "a__b_c",
+        "a_b/c.png": "a_b__c",
+        "d/b_c.png": "d_b_c",
+        "e/c.png": "e_c",
+        "e/f.png": "f",
+    }
+
+
+def test_openi_documents_of_one_name_and_images_without_id(tmp_path: Path) -> None:
+    text = '<e><uId id="{id}"/><AbstractText Label="FINDINGS">Clear.</AbstractText>{image}</e>'
+    for folder, image in (("a", "<parentImage/>"), ("b", '<parentImage id=" "/>')):
+        (tmp_path / folder).mkdir()
+        document = text.format(id="CXR1", image=image)
+        (tmp_path / folder / "1.xml").write_text(document, encoding="utf-8")
+    found = read(OpeniSource(reports=str(tmp_path), images=str(tmp_path)))
+    assert found.studies.height == 1
+    assert found.images.is_empty()
+    rows = found.ledger.select("scope", "reason", "detail").rows()
+    assert ("image", "wrong_id") in {r[:2] for r in rows}
+    (twice,) = [r[2] for r in rows if r[0] == "item"]
+    assert "b/1.xml" in twice
+    assert "a/1.xml" in twice
 
 
 def test_text_files_and_their_images(tmp_path: Path) -> None:

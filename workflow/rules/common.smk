@@ -66,9 +66,19 @@ def templates():
     return sorted(str(p) for p in Path(TEMPLATES).glob("*.yaml"))
 
 
-def source_files():
-    """Files of the source whose change must rerun the reading; never a walk over a large tree."""
-    return [str(p) for p in DATASET.source_files() if Path(p).is_file()]
+def source_files(with_braces=False):
+    """Files of the source whose change must rerun the reading; never a walk over a large tree.
+
+    Snakemake would take ``{x}.txt`` for a wildcard: files of such names are no inputs.
+    """
+    files = [p for p in map(str, DATASET.source_files()) if Path(p).is_file()]
+    return [p for p in files if bool({*"{}"} & {*p}) == with_braces]
+
+
+def odd_sources():
+    """Size and time of the files that cannot be inputs, so that their change reruns the reading."""
+    stats = [Path(p).stat() for p in source_files(with_braces=True)]
+    return " ".join(f"{s.st_size}@{s.st_mtime_ns}" for s in stats)
 
 
 def phantom_truth():

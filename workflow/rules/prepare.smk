@@ -50,6 +50,7 @@ rule prepare_studies:
         runtime=20,
     params:
         code=code("prepare_studies"),
+        odd_sources=odd_sources(),
         settings=settings(
             {"source": SOURCE, "shards": DATASET.shards.model_dump()},
         ),

@@ -7,6 +7,7 @@ Unknown keys fail with the nearest known one.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -443,9 +444,7 @@ class DatasetConfig(Block):
         if isinstance(source, ImageSource):
             return [f"{source.images}/{source.index}"]
         path = Path(source.reports)
-        if path.is_dir():
-            return [str(p) for p in sorted(path.iterdir())[:MAX_SOURCE_FILES]]
-        return [source.reports]
+        return _first_files(path) if path.is_dir() else [source.reports]
 
     def references(self, results: str) -> dict[str, list[dict[str, Any]]]:
         """What to evaluate against, by kind; paths that default to the source are filled in."""
@@ -479,13 +478,14 @@ class DatasetConfig(Block):
                 if digits > 1
                 else ["p1"]
             )
-        unknown = [s for s in self.only if s not in names]
+        only = [s.zfill(len(names[0])) if s.isdecimal() else s for s in self.only]
+        unknown = [s for s in only if s not in names]
         if unknown:
             raise UserError(
                 f"only: no shard '{unknown[0]}'{nearest(unknown[0], names)}; "
                 f"shards run from {names[0]} to {names[-1]}"
             )
-        return self.only or names
+        return only or names
 
 
 class RunConfig(Block):
@@ -515,7 +515,8 @@ def load_config(raw: dict[str, Any], root: Path) -> tuple[RunConfig, DatasetConf
     run = _validate(RunConfig, raw, "config/config.yaml")
     path = _dataset_path(run.dataset, root)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = yaml.safe_load(text)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
@@ -524,12 +525,25 @@ def load_config(raw: dict[str, Any], root: Path) -> tuple[RunConfig, DatasetConf
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected a mapping of keys, found {type(content).__name__}")
     source = content.setdefault("source", {})
+    if content.get("only"):  # as written: YAML reads 010 as eight
+        content["only"] = yaml.load(text, Loader=yaml.BaseLoader)["only"]
     if run.only is not None:
         content["only"] = run.only
     if isinstance(source, dict):
         given = {key: getattr(run, key) for key in ("reports", "images", "tables")}
         source.update({key: value for key, value in given.items() if value is not None})
     return run, _validate(DatasetConfig, content, str(path))
+
+
+def _first_files(folder: Path) -> list[str]:
+    """Files below ``folder`` in a fixed order, up to :data:`MAX_SOURCE_FILES`: no endless walk."""
+    found: list[str] = []
+    for here, folders, names in os.walk(folder):
+        folders.sort()
+        found += [str(Path(here) / name) for name in sorted(names)]
+        if len(found) >= MAX_SOURCE_FILES:
+            break
+    return found[:MAX_SOURCE_FILES]
 
 
 def _texts(value: Any) -> Any:

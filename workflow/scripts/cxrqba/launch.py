@@ -26,6 +26,9 @@ from cxrqba.errors import UserError
 HOLDER = Path(".snakemake") / "cxrqba-run.json"
 LOCKS = Path(".snakemake") / "locks"
 
+OWN_SUMMARY = {"labels": "labels/summary.txt", "worklist": "worklist/summary.txt"}
+"""Targets that say by themselves what they made."""
+
 
 def run(arguments: list[str], folder: Path) -> int:
     """Run snakemake in ``folder`` with ``--cores all`` unless told otherwise; return its status."""
@@ -33,16 +36,18 @@ def run(arguments: list[str], folder: Path) -> int:
         raise UserError(f"{folder}: no Snakefile here; run this in the project's top folder")
     if not any(a == "-c" or a.startswith(("--cores", "-c=")) for a in arguments):
         arguments = ["--cores", "all", *arguments]
-    snakemake = [sys.executable, "-m", "snakemake"]
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    if _only_plans(arguments):  # needs no lock, and leaves that of others alone
+        return subprocess.run(command, cwd=folder, check=False).returncode
     started = time.monotonic()
     with _held(folder):
         if _locked(folder):
             print(
                 "A killed run left its lock; removing it and going on where it stopped.", flush=True
             )
-            subprocess.run([*snakemake, "--unlock", "--quiet"], cwd=folder, check=True)
-        status = subprocess.run([*snakemake, *arguments], cwd=folder, check=False).returncode
-    if status == 0 and not _only_plans(arguments):
+            _unlock(folder)
+        status = subprocess.run(command, cwd=folder, check=False).returncode
+    if status == 0:
         _report(arguments, folder, time.monotonic() - started)
     return status
 
@@ -114,6 +119,12 @@ def _locked(folder: Path) -> bool:
     return locks.is_dir() and any(locks.iterdir())
 
 
+def _unlock(folder: Path) -> None:
+    """Remove the lock as ``snakemake --unlock`` does, which first reads the configuration."""
+    for path in (folder / LOCKS).iterdir():
+        path.unlink(missing_ok=True)
+
+
 def _snakemake_in(folder: Path) -> str | None:
     """A live snakemake process that works in ``folder``, whoever started it."""
     for entry in Path("/proc").glob("[0-9]*"):
@@ -129,6 +140,7 @@ def _snakemake_in(folder: Path) -> str | None:
 
 def _only_plans(arguments: list[str]) -> bool:
     plans = {"-n", "--dry-run", "--dryrun", "--lint", "--dag", "--rulegraph", "--report", "--help"}
+    plans |= {"-h", "--version", "-l", "--list", "--list-rules", "-s", "--summary", "--unlock"}
     return any(a.split("=")[0] in plans for a in arguments)
 
 
@@ -136,10 +148,12 @@ def _report(arguments: list[str], folder: Path, seconds: float) -> None:
     """Print the run's summary and how long it took."""
     raw = yaml.safe_load((folder / "config" / "config.yaml").read_text(encoding="utf-8"))
     run_config, dataset = load_config({**raw, **_given(arguments)}, folder)
-    summary = folder / run_config.results / dataset.name / "summary.txt"
-    if summary.is_file():
-        print(summary.read_text(encoding="utf-8"))
-        print(f"Took {seconds:.0f} s.")
+    asked = [name for name in OWN_SUMMARY if name in arguments]
+    for place in [OWN_SUMMARY[name] for name in asked] or ["summary.txt"]:
+        summary = folder / run_config.results / dataset.name / place
+        if summary.is_file():
+            print(summary.read_text(encoding="utf-8"))
+    print(f"Took {seconds:.0f} s.")
 
 
 def _given(arguments: list[str]) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from cxrqba.errors import UserError, nearest
 COLUMN_NAME = re.compile(r"[A-Za-z_][\w.-]{0,40}")
 """What a column may be called in a message: one word, so no sentence of a report."""
 
+DOUBLED = "_duplicated_0"
+"""What polars calls the second column of a name."""
+
 FRONTAL = ("AP", "PA", "FRONTAL")
 LATERAL = ("LATERAL", "LL", "LAT", "XTABLE LATERAL", "RL", "L", "R")
 
@@ -99,10 +102,7 @@ def read_csv(path: Path, columns: list[str], what: str) -> pl.DataFrame:
     """
     require_file(path, what)
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        table = pl.read_csv(data, infer_schema=False, encoding="utf8")
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"{path}: cannot be read ({error}); download it again") from None
+        table = pl.read_csv(unzipped(path), infer_schema=False, encoding="utf8")
     except pl.exceptions.PolarsError as error:
         raise UserError(f"{path}: not a readable CSV ({table_fault(error)})") from None
     require_columns(table.columns, columns, str(path))
@@ -122,8 +122,10 @@ def table_fault(error: Exception) -> str:
 
 
 def require_columns(present: list[str], wanted: list[str], where: str) -> None:
-    """One line naming the first missing column and the nearest present one."""
+    """One line naming the first missing or doubled column, and the nearest present one."""
     for column in wanted:
+        if column in present and column + DOUBLED in present:
+            raise UserError(f"{where}: column '{column}' occurs twice; rename or drop one of them")
         if column not in present:
             names = [c for c in present if COLUMN_NAME.fullmatch(c)]
             if len(names) < len(present):  # never quote what may be a row of data
@@ -137,3 +139,13 @@ def text_or_none(row: Mapping[str, object], column: str | None) -> str | None:
     value = row.get(column) if column else None
     text = "" if value is None else str(value).strip()
     return text or None
+
+
+def unzipped(path: Path) -> bytes:
+    """Content of a file, or of what was packed in it if it ends in ``.gz``."""
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or "damaged: copy it again"
+        raise UserError(f"{path}: cannot be read ({reason})") from None

@@ -60,12 +60,12 @@ def report_text(root: ET.Element) -> str:
 
 
 def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of every XML file, sorted by name."""
+    """(path inside the source, content) of every XML file, sorted by path."""
     if path.is_dir():
         files = sorted(f for f in path.rglob("*.xml") if _is_document(f.name) and f.is_file())
         if not files:
             raise UserError(f"{path}: no .xml file in it; give Open-i's ecgen-radiology folder")
-        yield from ((f.name, f.read_bytes()) for f in files)
+        yield from ((f.relative_to(path).as_posix(), f.read_bytes()) for f in files)
         return
     if not path.is_file():
         raise UserError(
@@ -80,7 +80,7 @@ def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
             found = []
             for member in sorted(members, key=lambda m: m.name):
                 content = archive.extractfile(member)
-                found.append((Path(member.name).name, content.read() if content else b""))
+                found.append((member.name, content.read() if content else b""))
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise UserError(
             f"{path}: not a readable tar archive ({type(error).__name__}); download it again"
@@ -125,13 +125,14 @@ def _images(documents: list[tuple[str, bytes]], folder: str | None) -> Iterator[
         if root is None:
             continue
         for picture in root.iter("parentImage"):
-            image_id = picture.get("id") or ""
+            image_id = (picture.get("id") or "").strip()
             yield ImageEntry(
                 image_id=image_id,
                 study_id=_study_id(root, name),
                 patient_id=None,
                 path=str(Path(folder) / f"{image_id}.png"),
                 origin=name,
+                wrong_id=None if image_id else "a parentImage without id",
             )
 
 

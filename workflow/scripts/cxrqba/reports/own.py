@@ -24,6 +24,7 @@ from cxrqba.reports.listing import (
     require_folder,
     table_fault,
     text_or_none,
+    unzipped,
     view_of,
 )
 
@@ -39,6 +40,9 @@ TABLE_FIELDS = (
     "view",
 )
 IMAGE_FIELDS = ("image_id", "path", "patient_id", "study_id", "view")
+MAX_EXACT = 2**53
+"""Whole numbers up to here are exact as floats."""
+
 PICTURES = {".png", ".jpg", ".jpeg", ".dcm"}
 
 
@@ -50,6 +54,7 @@ def read_table_source(source: TableSource) -> tuple[Iterator[StudyEntry], Iterat
         require_folder(source.images, "source.images")
     table = _read_any(path, source.encoding)
     require_columns(table.columns, list(source.columns.values()), str(path))
+    table = _as_text(table, source.columns, path)
     if table.is_empty():
         raise UserError(f"{path}: the table has no rows")
     rows = list(table.iter_rows(named=True))
@@ -112,25 +117,68 @@ def _paths(row: Mapping[str, Any], column: str | None) -> list[str]:
 
 
 def image_ids(paths: Iterable[str]) -> dict[str, str]:
-    """Image id of each path: the file's name, with its folders where files share a name."""
-    distinct = list(dict.fromkeys(paths))
-    times = Counter(Path(p).stem for p in distinct)
-    return {
-        p: Path(p).stem if times[Path(p).stem] == 1 else "_".join(_parts(Path(p))) for p in distinct
-    }
+    """Image id of each path: the file's name, with its folders where files share a name.
+
+    Folders are joined by ``_``, or by ``__`` where ``a/b_c`` and ``a_b/c`` would be one.
+    """
+    ids = {p: Path(p).stem for p in paths}
+    for joiner in ("_", "__"):
+        times = Counter(ids.values())
+        ids = {p: i if times[i] == 1 else joiner.join(_parts(Path(p))) for p, i in ids.items()}
+    return ids
 
 
 def _parts(path: Path) -> list[str]:
     return [p for p in path.with_suffix("").parts if p not in ("/", ".", "..")]
 
 
+def _as_text(table: pl.DataFrame, columns: Mapping[str, str], path: Path) -> pl.DataFrame:
+    """The columns in use as text, if they are plain values; :class:`UserError` names another.
+
+    Where ids have gaps, many programs store them as 12345.0: a whole number is written as one.
+    """
+    for name, column in columns.items():
+        kind = table.schema[column]
+        if (
+            kind.is_nested()
+            or kind in (pl.Binary, pl.Object)
+            or (name == "report" and _no_text(kind))
+        ):
+            raise UserError(
+                f"{path}: column '{column}' ({name}) holds {str(kind).split('(')[0]} values, "
+                "no text; write them as text or name another column"
+            )
+        if kind.is_float():
+            table = table.with_columns(_whole_numbers(table[column], name, path))
+    return table
+
+
+def _no_text(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean
+
+
+def _whole_numbers(values: pl.Series, name: str, path: Path) -> pl.Series:
+    values = values.fill_nan(None)
+    wrong = values.is_not_null() & ((values != values.floor()) | (values.abs() > MAX_EXACT))
+    if wrong.any():
+        row = wrong.to_list().index(True) + 1
+        raise UserError(
+            f"{path}, row {row}: column '{values.name}' ({name}) holds a number with decimals or "
+            "too many digits to be exact; write it as text"
+        )
+    return values.cast(pl.Int64)
+
+
 def _read_any(path: Path, encoding: str) -> pl.DataFrame:
-    """A CSV, TSV, JSONL or parquet table; text values unless parquet or JSON say otherwise."""
-    ending = path.suffix.lower()
+    """A CSV, TSV, JSONL or parquet table; text values unless parquet or JSON say otherwise.
+
+    All but parquet may be packed (``.csv.gz``).
+    """
+    ending = Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
     try:
         if ending == ".parquet":
             return pl.read_parquet(path)
-        text = decode(path.read_bytes(), encoding)
+        text = decode(unzipped(path), encoding)
         if ending in (".jsonl", ".ndjson"):
             return pl.read_ndjson(text.encode(), infer_schema_length=None)
         if ending in (".csv", ".tsv", ".txt"):
@@ -146,14 +194,19 @@ def _read_any(path: Path, encoding: str) -> pl.DataFrame:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except pl.exceptions.PolarsError as error:
         raise UserError(f"{path}: not a readable table ({table_fault(error)})") from None
-    raise UserError(f"{path}: unknown kind of table; use .csv, .tsv, .jsonl or .parquet")
+    raise UserError(
+        f"{path}: unknown kind of table; use .csv, .tsv or .jsonl (also with .gz), or .parquet"
+    )
 
 
 def read_text_source(source: TextSource) -> tuple[Iterator[StudyEntry], Iterator[ImageEntry]]:
-    """One study a ``.txt`` file; images lie in a sub-folder or in files named after the study."""
+    """One study a ``.txt`` file, also in sub-folders.
+
+    Images lie in a sub-folder or in files named after the study.
+    """
     folder = require_folder(source.reports, "source.reports")
     files = sorted(
-        f for f in folder.iterdir() if f.suffix.lower() == ".txt" and not f.name.startswith("._")
+        f for f in folder.rglob("*") if f.suffix.lower() == ".txt" and not f.name.startswith("._")
     )
     if not files:
         raise UserError(f"{folder}: no .txt file in it; one report a file is expected")
