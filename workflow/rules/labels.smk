@@ -93,6 +93,7 @@ rule worklist:
     output:
         table="<results>/worklist/worklist.csv",
         page="<results>/worklist/worklist.html",
+        summary="<results>/worklist/summary.txt",
     log:
         "<logs>/worklist.log",
     benchmark:
@@ -119,4 +120,4 @@ rule worklist:
         " --observations {input.observations} --sentence-ledgers {input.sentence_ledgers}"
         " --observation-ledgers {input.observation_ledgers} --mappings {input.mappings}"
         " --reference resources/reference --table {output.table} --page {output.page}"
-        " --settings {params.settings:q} --log {log} # code {params.code}"
+        " --summary {output.summary} --settings {params.settings:q} --log {log} # code {params.code}"

@@ -8,7 +8,7 @@ from cxrqba import step
 from cxrqba.config import EmbeddingConfig, SiteConfig, WorklistConfig
 from cxrqba.paper.tables import write_csv
 from cxrqba.provenance.worklist import Shard, Worklist
-from cxrqba.provenance.worklist_page import page
+from cxrqba.provenance.worklist_page import page, summary
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import LEDGER, MAPPINGS, RAW_OBSERVATIONS, SENTENCES, STUDIES
 from cxrqba.tables import read_table, write_text
@@ -35,7 +35,7 @@ def main() -> None:
     args = step.arguments(
         __doc__,
         lists=list(TABLES),
-        files=("mappings", "reference", "table", "page"),
+        files=("mappings", "reference", "table", "page", "summary"),
     )
     settings = Settings.model_validate(args.settings)
     worklist = Worklist(
@@ -52,7 +52,8 @@ def main() -> None:
     table = worklist.table(settings.top)
     write_csv(table, args.table)
     write_text(page(table, settings.title), args.page)
-    step.log.info("worklist: %d entries; open %s", table.height, args.page)
+    write_text(summary(table, settings.title, str(args.page)), args.summary)
+    step.log.info("worklist: %d entries", table.height)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,16 @@ def page(worklist: pl.DataFrame, title: str) -> str:
     return "\n".join(parts) + "\n"
 
 
+def summary(worklist: pl.DataFrame, title: str, place: str) -> str:
+    """How many entries there are and where to read them; no text of reports."""
+    counts = worklist.group_by("kind", maintain_order=True).agg(
+        pl.len().alias("entries"), pl.col("studies").max()
+    )
+    lines = [f"{title}: {worklist.height} entries in the worklist; open {place}"]
+    lines += [f"{k:<22}{n:>6}, the first in {m} studies" for k, n, m in counts.iter_rows()]
+    return "\n".join(lines) + "\n"
+
+
 def _row(entry: Mapping[str, Any]) -> str:
     text = escape(entry["text"])
     if entry["reference"] or entry["runner_up"]:
