@@ -271,6 +271,18 @@ class EmbeddingConfig(Block):
             raise ValueError("backend sentence_transformers needs 'model', the folder of a model")
         return self
 
+    @property
+    def gpus(self) -> int:
+        """GPUs that mapping asks the cluster for."""
+        return int(self.backend == "sentence_transformers" and self.device.startswith("cuda"))
+
+    def files(self) -> list[str]:
+        """Weights of the model, so that other weights are another input."""
+        if self.backend != "sentence_transformers" or not self.model:
+            return []
+        found = (p for p in Path(self.model).glob("**/*") if p.suffix in WEIGHT_SUFFIXES)
+        return sorted(str(p) for p in found)
+
 
 class QaConfig(Block):
     """Question-answer generation."""
@@ -337,18 +349,6 @@ class RegionReference(Block):
         description="masks: folder with masks/<structure>/<image id>.png; null: source.images. "
         "phantom: null, the truth drawn with the images",
     )
-
-    @property
-    def gpus(self) -> int:
-        """GPUs that mapping asks the cluster for."""
-        return int(self.backend == "sentence_transformers" and self.device.startswith("cuda"))
-
-    def files(self) -> list[str]:
-        """Weights of the model, so that other weights are another input."""
-        if self.backend != "sentence_transformers" or not self.model:
-            return []
-        found = (p for p in Path(self.model).glob("**/*") if p.suffix in WEIGHT_SUFFIXES)
-        return sorted(str(p) for p in found)
 
 
 class ExtractionReference(Block):
