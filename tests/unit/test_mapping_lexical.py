@@ -65,3 +65,23 @@ def test_word_that_lacks_only_a_link_to_its_tag_is_not_vague() -> None:
 def test_a_pair_is_not_guessed_from_its_region_alone() -> None:
     found = mapped("entity_region", "scarring | left lower lobe")["scarring | left lower lobe"]
     assert found["reference"] == "pulmonary scarring"
+
+
+def test_part_of_the_words_of_a_modifier_is_not_the_modifier() -> None:
+    assert mapped("modifier", "one")["one"]["reference"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("left chest wall pacemaker", "pacemaker"),  # not a dual-chamber one
+        ("mild pulm edema", "pulmonary edema"),  # not an interstitial one
+    ],
+)
+def test_no_more_is_mapped_than_was_said(text: str, expected: str) -> None:
+    assert mapped("name", text)[text]["reference"] == expected
+
+
+def test_a_finding_of_another_place_is_not_guessed() -> None:
+    found = mapped("entity", "bibasilar opacities")["bibasilar opacities"]
+    assert found["reference"] == "lung opacity"  # not "hilar opacity", which looks alike

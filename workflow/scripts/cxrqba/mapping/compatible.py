@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cxrqba.mapping.candidates import Candidate
 from cxrqba.mapping.normal import FILLERS, LINKS, NEGATING, Normaliser
@@ -97,45 +98,69 @@ _UNTOLD = frozenset(("soft tissue", "subcutaneous", "subcutaneous tissue"))
 
 
 class Anatomy:
-    """Which systems (chest, bone, abdomen, soft tissue, elsewhere) a text or a tag belongs to."""
+    """Which regions and systems (chest, bone, abdomen, ..., elsewhere) a text or tag belongs to."""
 
     def __init__(self, reference: Reference, normalise: Normaliser, regions: Sequence[Candidate]):
-        self._groups = {n: _system(r.group) for n, r in reference.regions.items()}
-        self._phrases: dict[str, str] = {}
+        self._reference = reference
+        self._systems = {n: _system(r.group) for n, r in reference.regions.items()}
+        self._regions: dict[str, str] = {}
         for tag in regions:
             if tag.normal not in _UNTOLD:
-                self._phrases.setdefault(tag.normal, self._groups[tag.reference])
-        for word in _ELSEWHERE:
-            self._phrases.setdefault(normalise.plain(word), "elsewhere")
-        for word in _BONY:
-            self._phrases.setdefault(word, "bone")
+                self._regions.setdefault(tag.normal, tag.reference)
+        other = dict.fromkeys(map(normalise.plain, _ELSEWHERE), "elsewhere")
+        self._others = other | dict.fromkeys(_BONY, "bone")
         self._of_finding = {
             f.name: frozenset[str]()
             if f.is_device
-            else frozenset(self._groups[r] for r in f.default_regions)
+            else frozenset(self._systems[r] for r in f.default_regions)
             for f in reference.findings.values()
         }
+        self._regions_of = lru_cache(maxsize=20_000)(self._named_regions)
 
-    def of_text(self, normal: str) -> frozenset[str]:
-        """Systems of the regions that ``normal`` names; empty if "level" makes them a height."""
-        words = normal.split()
-        if "level" in words:
-            return frozenset()
-        return frozenset(
-            self._phrases[phrase]
-            for start in range(len(words))
-            for end in range(start + 1, min(start + _LONGEST_PHRASE, len(words)) + 1)
-            if (phrase := " ".join(words[start:end])) in self._phrases
-        )
+    def of_text(self, normal: str) -> Place:
+        """Regions and systems that ``normal`` names; none if "level" makes them a height."""
+        if "level" in normal.split():
+            return Place(frozenset(), frozenset())
+        regions = self._named_regions(normal)
+        systems = {self._systems[r] for r in regions}
+        systems |= {self._others[w] for w in normal.split() if w in self._others}
+        return Place(regions, frozenset(systems))
 
-    def allows(self, mentioned: frozenset[str], tag: Candidate, kind: str) -> bool:
-        """Whether a finding or region may lie in the systems that a mention names."""
+    def allows(self, mentioned: Place, tag: Candidate, kind: str) -> bool:
+        """Whether a finding or region may lie where a mention says."""
         if kind == "region":
-            return "elsewhere" not in mentioned
-        if kind != "finding" or not mentioned or not mentioned.isdisjoint(("chest", "anywhere")):
+            return "elsewhere" not in mentioned.systems
+        if kind != "finding" or not mentioned.systems:
+            return True
+        named = self._regions_of(tag.normal)
+        if mentioned.regions and named and not self._touch(mentioned.regions, named):
+            return False
+        if not mentioned.systems.isdisjoint(("chest", "anywhere")):
             return True
         own = self._of_finding[tag.reference]
-        return not own or "anywhere" in own or not own.isdisjoint(mentioned)
+        return not own or "anywhere" in own or not own.isdisjoint(mentioned.systems)
+
+    def _named_regions(self, normal: str) -> frozenset[str]:
+        words = normal.split()
+        return frozenset(
+            self._regions[phrase]
+            for start in range(len(words))
+            for end in range(start + 1, min(start + _LONGEST_PHRASE, len(words)) + 1)
+            if (phrase := " ".join(words[start:end])) in self._regions
+        )
+
+    def _touch(self, some: frozenset[str], others: frozenset[str]) -> bool:
+        """Whether one of ``some`` is, holds or is part of one of ``others``."""
+        above = self._reference.region_ancestors
+        return any(a == b or a in above[b] or b in above[a] for a in some for b in others)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Regions that a text names, and their systems."""
+
+    regions: frozenset[str]
+    systems: frozenset[str]
 
 
 def _system(group: str) -> str:

@@ -9,7 +9,7 @@ certainty are read from the cue table and never from likeness.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,9 @@ RIVAL = 0.15
 
 MISSPELT = 0.97
 """Factor for a mention read as another spelling: near, never equal."""
+
+STEM = 5
+"""Letters in which forms of one word agree."""
 
 _NAMED_BY_PART = ("finding", "region")
 """Kinds of tags that a part of their words may name ("costophrenic"); "one" is not "one-sided"."""
@@ -88,6 +91,7 @@ class Mapper:
         self._spelling = Spelling(t.normal for found in tags.values() for t in found)
         self._anatomy = Anatomy(reference, self._normalise, tags["region"])
         self._regions = frozenset(t.normal for t in tags["region"])
+        self._ancestors = reference.finding_ancestors
         regions = PLACING.union(
             *(
                 t.normal.split()
@@ -179,13 +183,13 @@ class Mapper:
         words = mention.traits.words
         if words <= PLACING | index.fillers:
             return []
-        systems = self._anatomy.of_text(mention.form.text)
+        place = self._anatomy.of_text(mention.form.text)
         near = [
             (tag, said, score * mention.factor)
             for tag, said, score in index.nearest(scores)
             if index.admits(tag, said, mention.traits)
             and compatible(mention.traits, said)
-            and self._anatomy.allows(systems, tag, index.kind)
+            and self._anatomy.allows(place, tag, index.kind)
         ]
         if not near:
             return []
@@ -193,7 +197,28 @@ class Mapper:
         placing = PLACING - (SIDES if index.kind == "finding" else _BOTH)
         contested = words & placing & rivals
         ranked = [(t, round(s * _lack(contested - w.words), 6)) for t, w, s in near]
-        return sorted(ranked, key=lambda r: -r[1])
+        ranked.sort(key=lambda r: -r[1])
+        stated = {t.reference: t for t, w, _ in reversed(near) if not _adds(w.content, words)}
+        return self._no_more_than_said(ranked, stated)
+
+    def _no_more_than_said(self, ranked: Ranked, stated: Mapping[str, Candidate]) -> Ranked:
+        """An ancestor that the mention states in full goes before a tag that adds to it.
+
+        "Left chest wall pacemaker" looks like "chest wall dual-chamber pacemaker", but says less.
+        """
+        tag, score = ranked[0]
+        if tag.reference in stated:
+            return ranked
+        for above in self._ancestors.get(tag.reference, ()):
+            if above in stated:
+                return [(stated[above], score), *ranked]
+        return ranked
+
+
+def _adds(said: frozenset[str], mentioned: frozenset[str]) -> bool:
+    """Whether ``said`` has a word that no mentioned word begins like ("pericardial", "-ium")."""
+    starts = {w[:STEM] for w in mentioned}
+    return any(w[:STEM] not in starts for w in said)
 
 
 def _without(normal: str, words: frozenset[str]) -> str:
