@@ -27,6 +27,7 @@ from cxrqba.extract.zones import (
 )
 
 _GONE = ("resolved", "removed", "no new")
+_DEFINITE = ("the", "this", "these", "that", "residual", "former")
 _RAISING = ("positive", "likely", "possible")
 """Levels of a finding that another finding can explain."""
 
@@ -148,6 +149,7 @@ def _draft(
         spans=clause.spans(evidence),
         origin="rules:composition" if named.composed else "rules:finding",
         is_device=device,
+        is_definite=_is_definite(reading, finding, own),
     )
     if part is not None:
         draft.children.append(part_draft(clause, draft, part, zone.own[1]))
@@ -157,6 +159,11 @@ def _draft(
 def _side(reading: Reading, finding: Match, zone: Zone) -> str:
     is_device = finding.value.finding.is_device
     return device_side(reading, finding, zone) if is_device else side_text(reading, zone)
+
+
+def _is_definite(reading: Reading, finding: Match, zone: Zone) -> bool:
+    """Whether "the" or "this" stands before the finding's own words."""
+    return any(reading.norm(i) in _DEFINITE for i in range(zone.own[0], finding.first))
 
 
 def _direction(reading: Reading, named: Named, zone: Zone) -> str:

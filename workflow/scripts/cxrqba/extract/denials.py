@@ -15,6 +15,7 @@ from cxrqba.extract.zones import Place, Zone, places, side_text, surface
 _NEW = "new"
 _ADJECTIVES = word_set("hilar mediastinal cardiac cardiomediastinal pleural osseous bony aortic")
 _NOUNS = word_set("contour silhouette structure size shadow space surface border")
+_SIDED = word_set("pleura pleural hilum hilar hemidiaphragm costophrenic rib clavicle")
 _OWN_WORDS = word_set("left right bilateral both visualized imaged remaining central")
 
 
@@ -57,12 +58,12 @@ def _draft(clause: Clause, statement: NormalStatement, alone: bool) -> Draft:
     return Draft(
         key=tuple(names),
         entities=names,
-        level="negative",
+        level="unlikely" if statement.is_hedged else "negative",
         name=name,
         summary=name + ".",
         regions=located,
         modifiers=[],
-        side_text=side_text(reading, area),
+        side_text=side_text(reading, area) + _side_before(reading, clause, structure),
         changes=[surface(reading, m.first, m.last) for _, m in changes],
         change_sentence=clause.change_sentence(changes),
         sent_ids=[clause.sent_id],
@@ -70,6 +71,16 @@ def _draft(clause: Clause, statement: NormalStatement, alone: bool) -> Draft:
         origin="rules:normality",
         is_rest=statement.is_rest,
     )
+
+
+def _side_before(reading: Reading, clause: Clause, structure: Match) -> str:
+    """The side in "right lung *and pleura*", where the second of a pair shares it."""
+    before = structure.first - 1
+    if reading.norm(before) != "and" or reading.norm(structure.first) not in _SIDED:
+        return ""
+    first = next((s for s in clause.within(reading.structures) if s.last == before), None)
+    side = reading.norm(first.first - 1) if first is not None else ""
+    return f" {side}" if side in ("left", "right") else ""
 
 
 def _phrase_start(reading: Reading, start: int, structure: Match) -> int:

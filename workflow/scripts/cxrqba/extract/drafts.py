@@ -70,6 +70,7 @@ class Draft:
     origin: str
     is_device: bool = False
     is_rest: bool = False
+    is_definite: bool = False  # "the effusion": one that was spoken of before
     child_type: str | None = None
     children: list[Draft] = field(default_factory=list)
 

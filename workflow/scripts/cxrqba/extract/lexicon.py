@@ -22,6 +22,7 @@ PREPOSITIONS = frozenset(
 )
 HEDGES = {
     "not": "negative",
+    "neither": "negative",
     "likely": "likely",
     "probably": "likely",
     "possibly": "possible",
@@ -39,7 +40,7 @@ CUE_FILLERS = word_set("now since again also currently completely entirely fully
 """Words that may stand in a cue behind a finding ("has *now completely* resolved")."""
 PLACES = word_set(
     "apical basilar basal hilar perihilar paratracheal subcarinal suprahilar infrahilar "
-    "upper lower middle mid lobe lung zone anterior posterior lateral mm cm"
+    "either each upper lower middle mid lobe lung zone anterior posterior lateral mm cm"
 )
 REMOVED = frozenset(("xxxx", "_", "__", "___", "____"))
 """De-identified words: "costophrenic ___ blunting"."""
@@ -64,7 +65,7 @@ DIRECTION_ENDS = (
 )
 """What can follow "to the left" where that is a direction and not the side of what comes."""
 
-_LISTED = ("and", "or", ",")
+_LISTED = ("and", "or", "nor", ",")
 
 ENTITY_POLARITIES = ("abnormal", "device", "technical", "postsurgical")
 
@@ -151,6 +152,7 @@ class Lexicon:
         findings = self._composed_lists(sentence, self._findings.find(sentence))
         subjects = self._structures.find(sentence)
         before = [m for m in self._before.find(sentence) if not _inside(m, findings)]
+        after = [m for m in self._after.find_all(sentence) if not _inside(m, findings)]
         return Reading(
             text=text,
             offset=offset,
@@ -161,11 +163,11 @@ class Lexicon:
             structures=[m for m in subjects if not _inside(m, findings)],
             predicates=[m for m in self._predicates.find(sentence) if not _touches(m, findings)],
             before=before,
-            after=[m for m in self._after.find_all(sentence) if not _inside(m, findings)],
+            after=after,
             non_assertions=self._non_assertions.find(sentence),
             changes=[m for m in self._changes.find(sentence) if not _inside(m, findings)],
             modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
-            terminators=self._terminators.find(sentence),
+            terminators=[m for m in self._terminators.find(sentence) if not _inside(m, after)],
             parts=self._parts.find(sentence),
             distinctions=self._distinctions.find(sentence),
             fixed=[m for m in self._fixed.find(sentence) if _is_whole(sentence, m)],

@@ -106,6 +106,20 @@ def _contradict(one: Draft, other: Draft) -> bool:
     return opposed and (not all(sides) or bool(sides[0] & sides[1]))
 
 
+def with_side_of_first(drafts: Sequence[Draft], descendants: Mapping[str, frozenset[str]]) -> None:
+    """ "The effusion" is on the side of the one effusion that was told before, if there is one."""
+    told: list[Draft] = []
+    for draft in drafts:
+        if draft.is_definite and not draft.regions and not sides_of(draft.side_text):
+            meant = descendants[draft.key[0]]
+            sides = {sides_of(d.side_text) for d in told if d.key[0] in meant}
+            side = sides.pop() if len(sides) == 1 else frozenset()
+            if len(side) == 1:
+                draft.side_text = f"{draft.side_text} {min(side)}".strip()
+        if draft.level in ASSERTING and len(draft.key) == 1:
+            told.append(draft)
+
+
 def without_contradicted_rest(
     drafts: list[Draft], descendants: Mapping[str, frozenset[str]]
 ) -> list[Draft]:

@@ -33,6 +33,7 @@ class NormalStatement:
     predicate: Match
     meant: tuple[Structure, ...]
     is_rest: bool  # "otherwise clear": said of what has not been described
+    is_hedged: bool  # "probably normal"
 
 
 def normal_statements(
@@ -73,7 +74,8 @@ def _statement(
 ) -> NormalStatement:
     around = range(max(0, min(structure.first, predicate.first) - 3), predicate.first)
     rest = any(reading.norm(i) in ("otherwise", "remaining", "elsewhere") for i in around)
-    return NormalStatement(structure, predicate, meant, rest)
+    hedged = any(reading.norm(i) in ("likely", "probably", "possibly") for i in around)
+    return NormalStatement(structure, predicate, meant, rest, hedged)
 
 
 def _meant(structure: Match, predicate: Match) -> tuple[Structure, ...]:

@@ -29,6 +29,7 @@ from cxrqba.extract.merging import (
     descendants_of,
     merged,
     report_contradictions,
+    with_side_of_first,
     without_contradicted_rest,
     without_overruled,
 )
@@ -80,6 +81,7 @@ class ObservationExtractor:
                 found += told
             drafts += merged(found, {r["sent_id"]: r["section_type"] for r in rows})
         added = {s["sent_id"] for s in kept if s["section"].upper().startswith(_ADDENDUM)}
+        with_side_of_first(drafts, self._descendants)
         drafts = without_overruled(drafts, added, study_id, ledger)
         report_contradictions(drafts, study_id, ledger)
         drafts = without_contradicted_rest(drafts, self._descendants)

@@ -37,8 +37,11 @@ GOING = word_set(
 )
 PARTLY = word_set("near nearly partial partially partly incomplete incompletely almost some slight")
 EARLIER = word_set("previously before earlier prior previous preceding")
-MOVING = word_set("by to into slightly approximately about several now somewhat further with its")
+MOVING = word_set("by to into slightly approximately about several now somewhat further")
 RECALLING = word_set("history hx h")
+CONSIDERED = word_set("consideration differential ddx possibility")
+_HEADING = 5
+"""Words of a sentence among which its heading is sought."""
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 
 
@@ -57,7 +60,7 @@ def claim(
     """What the clause claims of ``finding``; None if it is only asked for or recalled."""
     before = [
         c
-        for c in _openers(reading, clause)
+        for c in _openers(reading, clause, finding)
         if c.first < finding.first
         and c.value not in ("", "positive", "comparison_only")
         and not _in_part(reading, c)
@@ -85,18 +88,29 @@ def claim(
     if not before:
         if inner:
             return Claim(inner[-1], (), link)
+        if _is_considered(reading, finding):
+            return Claim("possible", (), link)
         if is_alternative(reading, clause, finding):
             return Claim("possible", (), link or apposed(reading, clause, finding))
         return Claim("positive", (), link)
     return Claim(_combined(reading, finding, before, inner, absences), tuple(before[-2:]), link)
 
 
-def _openers(reading: Reading, clause: tuple[int, int]) -> list[Match]:
+def _openers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[Match]:
     """The clause's cues that speak of what follows; "nor is there ..." denies as "no" does."""
     found = [c for c in reading.before if clause[0] <= c.first and c.last <= clause[1]]
     if reading.norm(clause[0]) == "nor":
         found.insert(0, Match(clause[0], clause[0] + 1, "nor", "negative"))
+    if clause[0] < finding.first and reading.norm(finding.first - 1) == "nor":
+        found.append(Match(finding.first - 1, finding.first, "nor", "negative"))
     return found
+
+
+def _is_considered(reading: Reading, finding: Match) -> bool:
+    """Whether it is an item of "Considerations: A; B; C", which runs over semicolons."""
+    return any(reading.norm(i) in CONSIDERED for i in range(min(_HEADING, finding.first))) and any(
+        reading.norm(i) == ":" for i in range(finding.first)
+    )
 
 
 def _closers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[Match]:
@@ -126,6 +140,8 @@ def _moved(reading: Reading, cue: Match) -> bool:
     if reading.norm(cue.last - 1) != "withdrawn":
         return False
     following = reading.norm(cue.last)
+    if following == "with":
+        return any(reading.norm(i) == "tip" for i in range(cue.last, cue.last + 5))
     return following[:1].isdigit() or following in MOVING
 
 

@@ -181,7 +181,7 @@ def _is_lead_in(reading: Reading, first: int, last: int) -> bool:
 
 def claimed(claim: Claim, text: str, cue: str, finding: Match) -> str:
     """``text`` with what is claimed of it: "No ...", "Likely ..."; ``cue`` as the report has it."""
-    inner = any(s == "not" for s in finding.skipped)
+    inner = any(s in ("not", "neither") for s in finding.skipped)
     if claim.level in _ABSENT and not inner:
         before = bool(claim.cues) and claim.cues[-1].last <= finding.first
         before = before and claim.cues[-1].value == claim.level
