@@ -38,6 +38,7 @@ OURS = "ours"
 BASELINE = "keyword baseline"
 CLOSURES = ("nearest", "exact", "closed")
 CERTAINTIES = ("certain", "likely", "uncertain")
+NOWHERE: frozenset[str] = frozenset()
 READING = "associated with"
 """Child type of what another observation may stand for."""
 VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
@@ -105,26 +106,40 @@ def _nearest_labels(finding: str, labels: Mapping[str, set[str]], reference: Ref
 
 
 def study_findings(
-    observations: pl.DataFrame,
-    certainties: Iterable[str] = CERTAINTIES,
-    uncertain_readings: bool = True,
+    observations: pl.DataFrame, certainties: Iterable[str] = CERTAINTIES
 ) -> dict[str, frozenset[str]]:
     """Study id -> findings asserted in the report; studies without one are missing.
 
-    ``observations`` needs study_id, obs_id, obs_entities, positiveness, certainty, from_report,
-    child_type; ``uncertain_readings``: whether what another observation may stand for counts.
-    The answer to the indication (OIND) repeats observations and is left out.
+    ``observations`` needs study_id, obs_id, obs_entities, positiveness, certainty, from_report.
     """
-    asserted = observations.filter(
+    return _by_study(_asserted(observations, certainties))
+
+
+def _asserted(observations: pl.DataFrame, certainties: Iterable[str]) -> pl.DataFrame:
+    """What the report asserts; the answer to the indication (OIND) repeats observations."""
+    return observations.filter(
         pl.col("from_report"),
         pl.col("positiveness") == "pos",
         pl.col("certainty").is_in(list(certainties)),
         pl.col("obs_id") != "OIND",
     )
-    if not uncertain_readings:
-        asserted = asserted.filter(
-            (pl.col("certainty") != "uncertain") | pl.col("child_type").ne_missing(READING)
-        )
+
+
+def _without_readings(asserted: pl.DataFrame) -> pl.DataFrame:
+    """Without what another observation may stand for."""
+    return asserted.filter(
+        (pl.col("certainty") != "uncertain") | pl.col("child_type").ne_missing(READING)
+    )
+
+
+def _by_study(
+    asserted: pl.DataFrame, not_at: frozenset[str] = NOWHERE
+) -> dict[str, frozenset[str]]:
+    """Study id -> findings, leaving out observations all of whose regions are in ``not_at``."""
+    if not_at:
+        names = pl.col("regions").list.eval(pl.element().struct.field("region"))
+        elsewhere = names.list.set_difference(sorted(not_at)).list.len() > 0
+        asserted = asserted.filter(elsewhere | (pl.col("regions").list.len().fill_null(0) == 0))
     grouped = (
         asserted.select("study_id", "obs_entities")
         .explode("obs_entities", empty_as_null=True)
@@ -160,13 +175,14 @@ def evaluate(
     labels: list[pl.DataFrame] = []
     for case in _cases(references, reference, studies):
         baseline = _baseline(KeywordBaseline(reference, case.members), case)
-        findings = study_findings(observations, settings.certainties, not case.by_tags)
-        ours = _predicted(case, findings)
+        asserted = _asserted(observations, settings.certainties)
+        ours = _predicted(case, _without_readings(asserted) if case.by_tags else asserted)
         protocol = _protocol(settings, case, sum(s not in with_graph for s in case.study_ids))
         for system, predicted in ((OURS, ours), (BASELINE, baseline)):
             scores += _score_rows(case, system, predicted, settings, protocol)
         for name, (certainties, readings) in VARIANTS.items() if case.by_tags else ():
-            predicted = _predicted(case, study_findings(observations, certainties, readings))
+            counted = _asserted(observations, certainties)
+            predicted = _predicted(case, counted if readings else _without_readings(counted))
             rows = _score_rows(case, f"{OURS}, {name}", predicted, settings, protocol)
             scores += [r for r in rows if r["class"] in ("macro", "micro")]
         labels.append(_label_rows(case, ours, baseline, with_graph))
@@ -199,7 +215,7 @@ def _cases(
                     studies,
                     "uncertain readings of another observation not counted; MeSH terms as classes, "
                     "studies without a term negative, unindexed left out",
-                    by_tags=True,
+                    {c.name: c.not_at for c in classes},
                 )
 
 
@@ -215,7 +231,7 @@ class _Case:
         gold: Gold,
         studies: pl.DataFrame,
         gold_rule: str,
-        by_tags: bool = False,
+        not_at: Mapping[str, frozenset[str]] | None = None,
     ):
         self.name = name
         self.closure = closure
@@ -223,7 +239,8 @@ class _Case:
         self.classes = list(members)
         self.subsets = {s: [self.classes.index(c) for c in names] for s, names in sets.items()}
         self.gold_rule = gold_rule
-        self.by_tags = by_tags
+        self.by_tags = not_at is not None
+        self.not_at = [(not_at or {}).get(name, NOWHERE) for name in members]
         known = studies.filter(pl.col("study_id").is_in(list(gold))).sort("study_id")
         self.study_ids = known["study_id"].to_list()
         self.reports = known["report"].to_list()
@@ -248,10 +265,14 @@ def _scored(label: int | None) -> int:
     return metrics.EXCLUDED if label == -1 else int(label or 0)
 
 
-def _predicted(case: _Case, findings: Mapping[str, frozenset[str]]) -> npt.NDArray[np.bool_]:
+def _predicted(case: _Case, asserted: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    found = {not_at: _by_study(asserted, not_at) for not_at in set(case.not_at)}
     rows = [
-        [bool(findings.get(s, frozenset()) & found) for found in case.members.values()]
-        for s in case.study_ids
+        [
+            bool(found[not_at].get(study, NOWHERE) & members)
+            for not_at, members in zip(case.not_at, case.members.values(), strict=True)
+        ]
+        for study in case.study_ids
     ]
     return np.array(rows, dtype=np.bool_).reshape(case.gold.shape)
 

@@ -1,7 +1,8 @@
 """The classes Open-i is scored on: manual MeSH tags against findings (``openi_classes.csv``).
 
 A MeSH heading is often no finding by itself ("Aorta/tortuous"), so a class names its tags as
-``head/qualifier`` or ``head/not qualifier``, and the findings an indexer files under them. Under
+``head/qualifier`` or ``head/not qualifier``, and the findings an indexer files under them; where
+tags leave out sites (a density over a rib), findings at these regions are left out too. Under
 the "exact" closure a class is these findings; under "closed" also all below them in the
 hierarchy, and a study tagged with one class has every class that holds all findings of the first.
 """
@@ -18,7 +19,7 @@ from cxrqba.reference.cells import flag, known, read_rows, split
 from cxrqba.reference.tables import Reference
 
 FILE = "openi_classes.csv"
-COLUMNS = ("class", "ten", "all", "tagged", "tags", "findings")
+COLUMNS = ("class", "ten", "all", "tagged", "tags", "findings", "not_at")
 CLOSURES = ("exact", "closed")
 
 
@@ -46,6 +47,7 @@ class TagClass:
     in_all: bool
     tags: tuple[Tag, ...]
     findings: frozenset[str]
+    not_at: frozenset[str]  # regions, with all below them
 
 
 def load_tag_classes(reference: Reference) -> tuple[TagClass, ...]:
@@ -61,6 +63,7 @@ def load_tag_classes(reference: Reference) -> tuple[TagClass, ...]:
                 in_all=flag(row["all"], where, "all"),
                 tags=tuple(_tag(cell) for cell in split(row["tags"])),
                 findings=frozenset(known(row["findings"], reference.findings, where)),
+                not_at=_with_parts(known(row["not_at"], reference.regions, where), reference),
             )
         )
     return tuple(classes)
@@ -116,3 +119,10 @@ def _tag(cell: str) -> Tag:
     unwanted = {q.removeprefix("not ") for q in qualifiers if q.startswith("not ")}
     wanted = {q for q in qualifiers if not q.startswith("not ")}
     return Tag(head, frozenset(wanted), frozenset(unwanted))
+
+
+def _with_parts(regions: tuple[str, ...], reference: Reference) -> frozenset[str]:
+    """Regions and everything below them."""
+    wanted = set(regions)
+    below = {r for r, above in reference.region_ancestors.items() if wanted & set(above)}
+    return frozenset(wanted | below)
