@@ -372,6 +372,34 @@ def test_what_stands_in_no_sentence_is_no_observation() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "finding", "probability", "kept"),
+    [
+        ("No pneumothorax.", "pneumothorax", "positive", None),
+        ("No pneumothorax.", "pneumothorax", "likely", None),
+        ("No pneumothorax.", "pneumothorax", "negative", "negative"),
+        ("There is a left pneumothorax.", "pneumothorax", "negative", None),
+        ("There is a left pneumothorax.", "pneumothorax", "absent", None),
+        ("There is a left pneumothorax.", "pneumothorax", "possible", "possible"),
+        ("No right but a small left effusion.", "effusion", "positive", "positive"),
+        ("No change in the pneumothorax.", "pneumothorax", "negative", None),
+    ],
+)
+def test_a_statement_turned_around_is_left_open(
+    sentence: str, finding: str, probability: str, kept: str | None
+) -> None:
+    rows = [{"sent_id": "S01", "sentence": sentence, "start": 0, "end": len(sentence)}]
+    record = {"name": finding, "entities": [finding], "probability": probability}
+    ledger = Ledger("x")
+    (row,) = READER.read("s1", [Answer(("S01",), [record], "m")], rows, ledger)
+    assert row["probability"] == kept
+    assert (row["issue_level"] == "NON_INTERPRETABLE") == (kept is None)
+    if kept is None:
+        graph = build([row])
+        assert {o.probability for o in graph.observations.values()} == {"indeterminate"}
+        assert not graph.is_complete
+
+
+@pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("Endotracheal tube above the carina", "ETT 4 cm above carina."),

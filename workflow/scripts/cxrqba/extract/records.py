@@ -22,6 +22,7 @@ from cxrqba.extract.observation_record import (
     normal_keys,
     read_record,
 )
+from cxrqba.extract.polarity import Polarity
 from cxrqba.extract.repair import LEVEL_OF, Repairs
 from cxrqba.extract.support import Support, SupportedBy
 from cxrqba.ledger import Ledger
@@ -72,6 +73,7 @@ class ObservationReader:
 
     def __init__(self, reference: Reference):
         self._support = Support(reference)
+        self._polarity = Polarity(reference, self._support)
 
     def read(
         self,
@@ -87,7 +89,7 @@ class ObservationReader:
         counts as incomplete.
         """
         known = {row["sent_id"]: row for row in sentences}
-        reading = _Reading(study_id, known, self._support, ledger)
+        reading = _Reading(study_id, known, self._support, self._polarity, ledger)
         for answer in answers:
             reading.add(answer)
         return reading.rows
@@ -101,11 +103,14 @@ class _Reading:
         study_id: str,
         known: Mapping[str, Mapping[str, Any]],
         support: Support,
+        polarity: Polarity,
         ledger: Ledger,
     ):
         self.study_id = study_id
         self.known = known
         self.support = support
+        self.polarity = polarity
+        self._told: dict[str, dict[str, set[str]]] = {}
         self.ledger = ledger
         self.rows: list[dict[str, Any]] = []
         self._top = 0
@@ -159,6 +164,9 @@ class _Reading:
     ) -> None:
         record, repairs = item.record, item.repairs
         sent_ids = self._sentence_ids(record, inherited or list(answer.sent_ids), repairs)
+        if self.polarity.is_turned(record, (self._read(s) for s in sent_ids)):
+            repairs.add("turned_around")
+            record.probability = None
         if parent is not None:
             child_type = _child_type(record.child_type, repairs)
         self.rows.append(
@@ -182,6 +190,13 @@ class _Reading:
                 "origin": answer.origin,
             }
         )
+
+    def _read(self, sent_id: str) -> dict[str, set[str]]:
+        """What the rules backend reads in a sentence, each read once."""
+        if sent_id not in self._told:
+            row = self.known.get(sent_id)
+            self._told[sent_id] = self.polarity.told(row["sentence"]) if row else {}
+        return self._told[sent_id]
 
     def _sentence_ids(
         self, record: ObservationRecord, otherwise: list[str], repairs: Repairs

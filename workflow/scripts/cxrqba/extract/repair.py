@@ -63,6 +63,7 @@ KINDS: dict[str, dict[str, str]] = {
         "unreadable_claim": "probability or findings cannot be read",
         "claim_twice": "probability, name or findings are given twice and differ",
         "too_many_values": f"a list is cut after {MAX_LIST} values",
+        "turned_around": "the sentences say the opposite of its findings; the claim is left open",
         "foreign_script": "the text is not in Latin letters",
     },
     "DISCARDED": {
