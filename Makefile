@@ -10,7 +10,7 @@ PEER := .venv-peer
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-models mapping-sweep peer lint lock schema clean
+.PHONY: bench-text demo test test-models mapping-sweep peer lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -50,6 +50,13 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+
+# Processor time a report of passes, mapping and graphs; OPENI=<folder or .tgz> takes real reports,
+# BENCH="--images 2 --copies 200" see the script.
+OPENI ?= $(wildcard ../shared/data/openi/openi_reports.tgz)
+
+bench-text: $(VENV)/.base
+	$(BIN)/python tests/timing/bench_text.py $(if $(OPENI),--openi $(OPENI)) $(BENCH)
 
 # Renew the locks (needs uv); review the difference before committing it.
 lock:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import polars as pl
+import pytest
 from graph_fixtures import box, build, indication, mapper, raw, reference, sentence
 
+from cxrqba.graph import run
 from cxrqba.graph.run import ShardInput, build_shard
 from cxrqba.graph.statistics import statistics
 from cxrqba.graph.store import from_tables, to_json, to_tables
@@ -17,6 +20,7 @@ from cxrqba.schema import (
     IMAGES,
     INDICATIONS,
     LEDGER,
+    MENTIONS,
     OBSERVATIONS,
     PASS_STATUS,
     RAW_OBSERVATIONS,
@@ -126,3 +130,42 @@ def test_output_does_not_depend_on_the_order_of_rows() -> None:
     ahead = build_shard(shard(rows, studies), reference())
     back = build_shard(shard(rows[::-1], studies[::-1]), reference())
     assert all(a.equals(b) for a, b in zip(ahead, back, strict=True))
+
+
+def test_batches_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    studies = [{"study_id": f"s{i}", "report": "Text."} for i in range(1, 8)]
+    rows = [raw(study_id=s["study_id"]) for s in studies]
+    rows.append(raw("R02", "pneumothorax", study_id="s3"))
+    whole = build_shard(shard(rows, studies), reference())
+    monkeypatch.setattr(run, "STUDIES_AT_ONCE", 2)
+    parts = build_shard(shard(rows, studies), reference())
+    assert whole[0].height == 7
+    assert all(a.equals(b) for a, b in zip(whole, parts, strict=True))
+
+
+def test_only_mapping_decisions_of_the_shard_are_read() -> None:
+    studies = [{"study_id": "s1", "report": "Text."}]
+    given = shard([raw(study_id="s1")], studies)
+    none = pl.DataFrame(schema=MENTIONS)
+    unmapped = build_shard(replace(given, mentions=none), reference())[1]
+    assert unmapped["obs_entities"].to_list() == [[]]
+    assert build_shard(given, reference())[1]["obs_entities"][0].to_list() == ["pleural effusion"]
+
+
+def test_losses_in_the_ledgers_keep_silence_from_denying() -> None:
+    studies = [{"study_id": s, "report": "Text."} for s in ("s1", "s2", "s3", "s4")]
+    rows = [raw(study_id=s["study_id"]) for s in studies]
+    item = {"stage": "extract_observations", "scope": "item"}
+    losses = [
+        item | {"study_id": "s1", "item_id": "S01", "reason": "partly_covered"},
+        item | {"study_id": "s2", "item_id": None, "reason": "failed_cluster"},
+        item | {"study_id": "s3", "item_id": "S01", "reason": "non_observational"},
+        item | {"study_id": "s4", "item_id": None, "reason": "unknown_header"},
+    ]
+    graphs = build_shard(shard(rows, studies, ledgers=losses), reference())[0]
+    assert graphs["incomplete_reasons"].to_list() == [
+        ["partly_covered: S01"],
+        ["failed_cluster"],
+        [],
+        [],
+    ]

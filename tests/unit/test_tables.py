@@ -13,7 +13,15 @@ from cxrqba import step
 from cxrqba.errors import UserError
 from cxrqba.ledger import Ledger
 from cxrqba.schema import LEDGER, OBSERVATIONS, SENTENCES
-from cxrqba.tables import atomic_path, frame, read_table, read_tables, write_table
+from cxrqba.tables import (
+    TableWriter,
+    atomic_path,
+    frame,
+    read_table,
+    read_tables,
+    scan_table,
+    write_table,
+)
 
 
 def test_empty_tables_keep_their_types_and_concatenate(tmp_path: Path) -> None:
@@ -23,6 +31,39 @@ def test_empty_tables_keep_their_types_and_concatenate(tmp_path: Path) -> None:
     both = read_tables([tmp_path / "a.parquet", tmp_path / "b.parquet"], OBSERVATIONS)
     assert both.schema == OBSERVATIONS
     assert both["study_id"].to_list() == ["s1"]
+
+
+def test_a_table_written_in_parts_is_the_table_written_at_once(tmp_path: Path) -> None:
+    rows = [{"study_id": f"s{i}", "obs_id": "O01", "regions": []} for i in range(5)]
+    whole = frame(rows, OBSERVATIONS)
+    for name, cuts in (("none", []), ("one", [(0, 5)]), ("three", [(0, 2), (2, 0), (2, 3)])):
+        for again in ("", "_again"):
+            with TableWriter(tmp_path / f"{name}{again}", OBSERVATIONS) as out:
+                for start, length in cuts:
+                    out.add(whole.slice(start, length))
+        assert out.rows == (whole.height if cuts else 0)
+        assert read_table(tmp_path / name, OBSERVATIONS).equals(whole.head(out.rows))
+        assert (tmp_path / name).read_bytes() == (tmp_path / f"{name}_again").read_bytes()
+    assert len(list(tmp_path.iterdir())) == 6  # no part is left
+
+
+def test_a_failed_table_leaves_no_part_behind(tmp_path: Path) -> None:
+    part = frame([{"study_id": "s1"}], LEDGER)
+    with pytest.raises(ZeroDivisionError), TableWriter(tmp_path / "x", LEDGER) as out:  # noqa: PT012
+        out.add(part)
+        out.add(part)
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scan_reads_nothing_but_checks_the_columns(tmp_path: Path) -> None:
+    write_table(frame([], LEDGER), tmp_path / "a.parquet", LEDGER)
+    assert scan_table(tmp_path / "a.parquet", LEDGER).collect().schema == LEDGER
+    with pytest.raises(UserError, match=r"a\.parquet.*sent_id"):
+        scan_table(tmp_path / "a.parquet", SENTENCES)
+    (tmp_path / "b.parquet").write_bytes(b"PAR1")
+    with pytest.raises(UserError, match=r"b\.parquet: damaged"):
+        scan_table(tmp_path / "b.parquet", LEDGER)
 
 
 def test_a_table_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -75,12 +75,14 @@ def read_tables(paths: Sequence[str | Path], schema: pl.Schema) -> pl.DataFrame:
 class TableWriter:
     """``with TableWriter(path, schema) as out: out.add(part)``: a table too large to hold at once.
 
-    Parts lie in a hidden folder beside ``path`` until the whole appears by atomic rename.
+    Parts lie in a hidden folder beside ``path`` until the whole appears by atomic rename; a table
+    of one part never leaves memory.
     """
 
     def __init__(self, path: str | Path, schema: pl.Schema):
         self.path, self.schema = Path(path), schema
         self.rows = 0
+        self._last: pl.DataFrame | None = None
         self._parts: list[Path] = []
 
     def __enter__(self) -> TableWriter:
@@ -92,23 +94,33 @@ class TableWriter:
 
     def add(self, part: pl.DataFrame) -> None:
         """Append rows; ``part`` has the columns of the schema."""
-        path = Path(self._folder.name) / f"{len(self._parts):06d}.parquet"
-        write_table(part, path, self.schema)
-        self._parts.append(path)
         self.rows += part.height
+        if self._last is not None:
+            self._write(self._last)
+        self._last = part
+
+    def _write(self, part: pl.DataFrame) -> None:
+        path = Path(self._folder.name) / f"{len(self._parts):06d}.parquet"
+        columns = part.select(list(self.schema)).cast(dict(self.schema))  # type: ignore[arg-type]
+        columns.write_parquet(path, compression="lz4", statistics=False)
+        self._parts.append(path)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if kind is None and len(self._parts) == 1:
-                self._parts[0].replace(self.path)
-            elif kind is None:
-                with atomic_path(self.path) as temporary:
-                    pl.scan_parquet(self._parts, schema=dict(self.schema)).sink_parquet(
-                        temporary,
-                        compression="zstd",
-                        row_group_size=ROW_GROUP_SIZE,
-                        statistics=True,
-                    )
+            if kind is not None:
+                return
+            last = pl.DataFrame(schema=self.schema) if self._last is None else self._last
+            if not self._parts:
+                write_table(last, self.path, self.schema)
+                return
+            self._write(last)
+            with atomic_path(self.path) as temporary:
+                pl.scan_parquet(self._parts).sink_parquet(
+                    temporary,
+                    compression="zstd",
+                    row_group_size=ROW_GROUP_SIZE,
+                    statistics=True,
+                )
         finally:
             self._folder.cleanup()
 

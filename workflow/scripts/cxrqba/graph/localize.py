@@ -48,6 +48,11 @@ class Localizer:
         needed = frozenset(regions)
         self._read(boxes, needed.union(*(table[r].fallbacks for r in needed)))
 
+    @property
+    def has_boxes(self) -> bool:
+        """Whether any region needed has a box in any image."""
+        return any(self._placed.values())
+
     def _read(self, boxes: pl.DataFrame, needed: Collection[str]) -> None:
         """Of several rows of one image and region the least by content counts."""
         if not boxes.height or not self._placed:

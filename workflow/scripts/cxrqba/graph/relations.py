@@ -32,7 +32,7 @@ def region_nodes(
     nodes = {}
     for name in names:
         side = vocabulary.reference.regions[name].laterality
-        found = [one for one in localizer.of((name,)) if one.bboxes]
+        found = [one for one in localizer.of((name,)) if one.bboxes] if localizer.has_boxes else []
         nodes[name] = RegionNode(
             region=name,
             laterality=side if side in _SIDES else "unknown",
