@@ -494,6 +494,8 @@ def test_parts_and_systems_are_scored_apart(tmp_path: Path, reference: Reference
     assert values[OURS] == pytest.approx(1 / 3)
     assert values[PEER] == pytest.approx(1 / 3)
     assert PEER not in run(tmp_path, reference).scores["system"]
+    of_other_sentences = claims.with_columns(pl.col("start") + 30, pl.col("end") + 30)
+    assert PEER not in run(tmp_path, reference, of_other_sentences).scores["system"]
 
 
 def test_sections_are_scored_by_the_sentence_they_start_with(

@@ -47,6 +47,7 @@ from cxrqba.evaluate.negex import SYSTEM as NEGEX
 from cxrqba.evaluate.negex import negex_claims
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import EXTRACTION_ERRORS, EXTRACTION_SCORES, EXTRACTION_STAGES
+from cxrqba.step import log
 from cxrqba.tables import frame
 
 OURS = "ours"
@@ -128,7 +129,7 @@ class _Run:
             OURS: graph_claims(tables.observations, self.plain),
             NEGEX: table_claims(negex_claims(tables.sentences, reference), self.plain),
         }
-        if tables.peer is not None:
+        if tables.peer is not None and _is_current(tables.peer, tables.sentences):
             self.claims[PEER] = table_claims(tables.peer, self.plain)
         self.raw: dict[str, list[Raw]] = raw_observations(
             tables.raw_observations, tables.mappings, reference
@@ -167,6 +168,17 @@ class _Run:
             claims,
             match(rows, claims, places),
         )
+
+
+def _is_current(peer: pl.DataFrame, sentences: pl.DataFrame) -> bool:
+    """Whether the peer's claims stand in the sentences of this run; it is run on its own."""
+    places = sentences.select("study_id", "sent_id", first="start", last="end")
+    found = peer.join(places, on=["study_id", "sent_id"], how="left")
+    inside = (pl.col("first") <= pl.col("start")) & (pl.col("end") <= pl.col("last"))
+    current = bool(found.select(inside.fill_null(False).all()).item())
+    if not current:
+        log.warning("peer.parquet is of other sentences and left out; run `make peer` again")
+    return current
 
 
 def _of(gold: Gold, study_id: str) -> list[GoldRow]:
