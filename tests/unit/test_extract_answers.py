@@ -97,6 +97,17 @@ def test_findings_are_neither_called_irrelevant_nor_passed_over() -> None:
     assert reasons == ["passed_over"]
 
 
+def test_what_was_left_out_of_a_sentence_is_read_with_it() -> None:
+    report = "FINDINGS: Small left effusion, unchanged, and a large heart.\n"
+    answer = [{"sentence": "left effusion"}, {"sentence": "a large heart"}]
+    rows = SENTENCE_READER.read("s1", report, answer, Ledger("x"))
+    assert rows is not None
+    assert [r["sentence"] for r in rows] == [
+        "Small left effusion, unchanged, and",
+        "a large heart.",
+    ]
+
+
 def test_what_describes_nothing_may_be_irrelevant() -> None:
     report = "FINDINGS: No edema. Thank you."
     ledger = Ledger("x")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
@@ -21,6 +22,7 @@ from cxrqba.extract.observation_record import canonical, normal_keys, repairs_of
 from cxrqba.extract.repair import Repairs, text_of, texts_of
 from cxrqba.extract.sentences import IRRELEVANT, SentenceExtractor
 from cxrqba.extract.splitters import RulesSplitter, split_further
+from cxrqba.extract.words import words
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import REPORTED_SECTION_TYPES, SECTION_TYPES
@@ -111,8 +113,9 @@ class SentenceReader:
             place = places.setdefault((a.start, a.end), _Place(a.start, a.end, row, record))
             place.names |= {record.id} if record.id else set()
             place.related |= set(record.related)
+        _widen(report, own, list(places.values()))
         rows = [self._row(study_id, report, place, ledger) for place in places.values()]
-        rows += self._passed_over(study_id, own, places, ledger)
+        rows += self._passed_over(study_id, own, places.values(), ledger)
         _cluster(rows)
         for row in rows:
             del row["names"], row["related"]
@@ -186,7 +189,7 @@ class SentenceReader:
         self,
         study_id: str,
         own: Iterable[Mapping[str, Any]],
-        places: Iterable[tuple[int, int]],
+        places: Iterable[_Place],
         ledger: Ledger,
     ) -> list[dict[str, Any]]:
         """The report's own sentences of its findings of which the model returned nothing."""
@@ -195,10 +198,30 @@ class SentenceReader:
         for row in own:
             if not _is_reported(row) or row["discarded"]:
                 continue
-            if not any(start < row["end"] and row["start"] < end for start, end in places):
+            if not any(p.start < row["end"] and row["start"] < p.end for p in places):
                 ledger.item(study_id, None, "passed_over", "a sentence of the findings, read as is")
                 found.append({**row, "names": set(), "related": set()})
         return found
+
+
+def _widen(report: str, own: Iterable[Mapping[str, Any]], places: Sequence[_Place]) -> None:
+    """Give what was left out of a sentence of which something was returned to what is before it.
+
+    "left effusion" out of "Small left effusion." is read with its size.
+    """
+    ordered = sorted(places, key=lambda place: (place.start, place.end))
+    for row in own:
+        inside = [p for p in ordered if p.start < row["end"] and row["start"] < p.end]
+        if inside and _is_content(report[row["start"] : inside[0].start]):
+            inside[0].start = row["start"]
+        for place, following in zip_longest(inside, inside[1:]):
+            rest = report[place.end : following.start if following else row["end"]]
+            if _is_content(rest):
+                place.end += len(rest.rstrip())
+
+
+def _is_content(text: str) -> bool:
+    return bool({w.norm for w in words(text) if w.norm[:1].isalnum()} - {"and", "or"})
 
 
 def _is_reported(row: Mapping[str, Any]) -> bool:
