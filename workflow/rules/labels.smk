@@ -15,6 +15,7 @@ rule label_studies:
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
         observations="<results>/extract_observations/{shard}.observations.parquet",
         indications="<results>/extract_indication/{shard}.indications.parquet",
+        mentions="<results>/collect_mentions/{shard}.mentions.parquet",
         mappings="<results>/map_entities/mappings.parquet",
         statuses=expand("<results>/{step}/{{shard}}.status.parquet", step=PASSES),
         ledgers=expand("<results>/{step}/{{shard}}.ledger.parquet", step=PASSES),
@@ -39,7 +40,8 @@ rule label_studies:
     shell:
         "step label_studies --studies {input.studies} --sentences {input.sentences}"
         " --observations {input.observations} --indications {input.indications}"
-        " --mappings {input.mappings} --statuses {input.statuses} --ledgers {input.ledgers}"
+        " --mentions {input.mentions} --mappings {input.mappings}"
+        " --statuses {input.statuses} --ledgers {input.ledgers}"
         " --reference resources/reference --labels {output.labels} --ledger {output.ledger}"
         " --settings {params.settings:q} --shard {wildcards.shard} --log {log}"
         " # code {params.code}"

@@ -10,8 +10,9 @@ import polars as pl
 from cxrqba import step
 from cxrqba.config import LabelsConfig
 from cxrqba.evaluate.study_labels import Labeller, label_studies, load_classes
-from cxrqba.graph.run import ShardInput, build_shard
+from cxrqba.graph.run import STAGE, ShardInput, build_batches
 from cxrqba.graph.vocabulary import Vocabulary
+from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import (
     IMAGE_STATUS,
@@ -20,22 +21,28 @@ from cxrqba.schema import (
     LABELS,
     LEDGER,
     MAPPINGS,
+    MENTIONS,
     PASS_STATUS,
     RAW_OBSERVATIONS,
     REGION_BOXES,
     SENTENCES,
     STUDIES,
 )
-from cxrqba.tables import read_table, read_tables, write_table
+from cxrqba.tables import read_table, read_tables, scan_table, write_table
+
+TABLES = {
+    "studies": STUDIES,
+    "observations": RAW_OBSERVATIONS,
+    "indications": INDICATIONS,
+    "mentions": MENTIONS,
+    "mappings": MAPPINGS,
+}
 
 
 def main() -> None:
     args = step.arguments(
         __doc__,
-        files=(
-            *("studies", "sentences", "observations", "indications", "mappings", "reference"),
-            *("labels", "ledger"),
-        ),
+        files=(*TABLES, "sentences", "reference", "labels", "ledger"),
         lists=("statuses", "ledgers"),
     )
     config = LabelsConfig.model_validate(args.settings)
@@ -43,24 +50,25 @@ def main() -> None:
     classes = load_classes(reference, config.classes, config.closure)
     sentences = read_table(args.sentences, SENTENCES)
     shard = ShardInput(
-        studies=read_table(args.studies, STUDIES),
+        **{name: scan_table(getattr(args, name), schema) for name, schema in TABLES.items()},
+        sentences=sentences,
         images=pl.DataFrame(schema=IMAGES),
         boxes=pl.DataFrame(schema=REGION_BOXES),
         image_status=pl.DataFrame(schema=IMAGE_STATUS),
-        sentences=sentences,
-        observations=read_table(args.observations, RAW_OBSERVATIONS),
-        indications=read_table(args.indications, INDICATIONS),
-        mappings=read_table(args.mappings, MAPPINGS),
         statuses=read_tables(args.statuses, PASS_STATUS),
         ledgers=read_tables(args.ledgers, LEDGER),
     )
-    what = f"label_studies {args.shard}"
-    graphs, observations, _, ledger = build_shard(shard, reference, what)
+    what, ledger = f"label_studies {args.shard}", Ledger(STAGE)
     labeller = Labeller(classes, Vocabulary(reference))
-    labels = label_studies(graphs, observations, sentences, labeller)
+    labels = pl.concat(
+        label_studies(graphs, observations, sentences, labeller)
+        for graphs, observations, _ in build_batches(shard, reference, ledger, what)
+    )
     write_table(labels, args.labels, LABELS)
-    write_table(ledger, args.ledger, LEDGER)
-    step.log.info("%s: %d studies, %d classes", what, graphs.height, len(classes.names))
+    write_table(ledger.table(), args.ledger, LEDGER)
+    step.log.info(
+        "%s: %d studies, %d classes", what, labels["study_id"].n_unique(), len(classes.names)
+    )
 
 
 if __name__ == "__main__":

@@ -234,9 +234,10 @@ def label_studies(
     for row in observations.select(READ).iter_rows(named=True):
         if row["from_report"] and row["obs_id"] != ANSWER_ID:
             told.setdefault(row["study_id"], []).append(row)
+    of_studies = sentences.join(graphs.select("study_id"), on="study_id", how="semi")
     places = {
         (study, sent): (start, end)
-        for study, sent, start, end in sentences.select(
+        for study, sent, start, end in of_studies.select(
             "study_id", "sent_id", "start", "end"
         ).iter_rows()
     }
