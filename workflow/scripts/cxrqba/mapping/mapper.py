@@ -204,14 +204,16 @@ class Mapper:
     def _no_more_than_said(self, ranked: Ranked, stated: Mapping[str, Candidate]) -> Ranked:
         """An ancestor that the mention states in full goes before a tag that adds to it.
 
-        "Left chest wall pacemaker" looks like "chest wall dual-chamber pacemaker", but says less.
+        "Left chest wall pacemaker" looks like "chest wall dual-chamber pacemaker", but says less;
+        the tags below the ancestor are then no rivals of it.
         """
         tag, score = ranked[0]
         if tag.reference in stated:
             return ranked
         for above in self._ancestors.get(tag.reference, ()):
             if above in stated:
-                return [(stated[above], score), *ranked]
+                others = [r for r in ranked if above not in self._ancestors.get(r[0].reference, ())]
+                return [(stated[above], score), *others]
         return ranked
 
 
