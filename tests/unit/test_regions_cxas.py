@@ -167,6 +167,18 @@ def test_missing_weights_and_package_are_one_line(
         load_network(str(tmp_path), "cpu")
 
 
+def test_a_torchvision_of_another_torch_is_one_line(
+    checkpoint: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get_unet(name: str) -> None:
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    modules = {"torch": SimpleNamespace(), "cxas.models": SimpleNamespace(get_unet=get_unet)}
+    monkeypatch.setattr(cxas.importlib, "import_module", modules.__getitem__)
+    with pytest.raises(UserError, match="do not fit each other"):
+        load_network(str(tmp_path), "cpu")
+
+
 @pytest.mark.parametrize("settings", [{"backend": "cxas"}, {"backend": "precomputed"}])
 def test_settings_name_what_a_backend_needs(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="needs"):

@@ -94,14 +94,19 @@ def load_network(weights: str, device: str) -> Network:
     os.environ["CXAS_NO_WELCOME"] = "1"  # it would write into the home folder
     try:
         torch: Any = importlib.import_module("torch")
-        models: Any = importlib.import_module("cxas.models")
+        model: Any = importlib.import_module("cxas.models").get_unet(MODEL)
     except ImportError as error:
         raise UserError(
             f"segmentation.backend cxas needs the package '{error.name}'; see docs/regions.md"
         ) from None
+    except RuntimeError:
+        # what torchvision raises that was built for another torch
+        raise UserError(
+            "segmentation.backend cxas: torch and torchvision do not fit each other; install both "
+            "from one place, see docs/regions.md"
+        ) from None
     if device != "cpu" and not torch.cuda.is_available():
         raise UserError(f"segmentation.device is {device}, but torch sees no GPU; set it to cpu")
-    model = models.get_unet(MODEL)
     _load_weights(torch, model, path)
     model = model.to(device).eval()
 
