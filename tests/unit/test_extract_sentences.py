@@ -232,6 +232,49 @@ LAYOUTS = {
             ("ADDENDUM", "IMPRESSION", "There is a small effusion."),
         ],
     ),
+    "numbered headers": (
+        "1. FINDINGS: Clear lungs.\n2. IMPRESSION: No edema.\n",
+        [("FINDINGS", "FINDINGS", "Clear lungs."), ("IMPRESSION", "IMPRESSION", "No edema.")],
+    ),
+    "a numbered addendum": (
+        "FINDINGS: Clear lungs.\n\nADDENDUM #2: There is a small nodule.\n",
+        [
+            ("FINDINGS", "FINDINGS", "Clear lungs."),
+            ("ADDENDUM #2", "IMPRESSION", "There is a small nodule."),
+        ],
+    ),
+    "final report twice": (
+        f"{FINAL} FINDINGS: Clear lungs.\n{FINAL} FINDINGS: There is a nodule.\n",
+        [
+            ("FINDINGS", "FINDINGS", "Clear lungs."),
+            ("FINDINGS", "FINDINGS", "There is a nodule."),
+        ],
+    ),
+    "headers inside the findings": (
+        "FINDINGS: Comparison: ___. Technique: PA. The heart is enlarged.\nIMPRESSION: Edema.\n",
+        [
+            ("FINDINGS", "FINDINGS", "Comparison: ___."),
+            ("TECHNIQUE", "FINDINGS", "The heart is enlarged."),
+            ("IMPRESSION", "IMPRESSION", "Edema."),
+        ],
+    ),
+    "letters and Roman numbers": (
+        "FINDINGS:\na) No edema\nb) Clear lungs\nIMPRESSION:\nI. No edema.\nII. Clear lungs.\n",
+        [
+            ("FINDINGS", "FINDINGS", "No edema"),
+            ("FINDINGS", "FINDINGS", "Clear lungs"),
+            ("IMPRESSION", "IMPRESSION", "No edema."),
+            ("IMPRESSION", "IMPRESSION", "Clear lungs."),
+        ],
+    ),
+    "HTML": (
+        "<p><b>FINDINGS:</b> Clear lungs.<br/>No edema.</p><b>IMPRESSION:</b> <i>Nodule.</i>",
+        [
+            ("FINDINGS", "FINDINGS", "Clear lungs."),
+            ("FINDINGS", "FINDINGS", "No edema."),
+            ("IMPRESSION", "IMPRESSION", "Nodule."),
+        ],
+    ),
     "longer name of a header": (
         "CHEST FINDINGS: No edema.\nIMPRESSION AND ADVICE: Clear lungs.\n",
         [

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cxrqba.reports.sentences import plain_layout
+
 ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 MAX_ENCLOSED = 100
 """Characters between the brackets of one token: an unclosed bracket hides no report."""
@@ -34,8 +36,11 @@ class Deidentified:
         return self.pattern.sub("", text)
 
     def masked(self, text: str) -> str:
-        """``text`` of the same length in which every token reads as ``___`` or ``XXXX`` do."""
-        return self.pattern.sub(_mask, text)
+        """``text`` of the same length in which every token reads as ``___`` or ``XXXX`` do.
+
+        Markup and unusual white space are plain white space.
+        """
+        return plain_layout(self.pattern.sub(_mask, text))
 
 
 def _pattern(token: str) -> str:

@@ -33,9 +33,15 @@ VIEW_WORDS = re.compile(
 )
 WET_READ = re.compile(r"^[ \t]*WET[ -]?READ\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
 HEADER = re.compile(
-    r"^[ \t]*[*#]{0,3}[ \t]*(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*\*{0,2}:\*{0,2}",
+    r"^[ \t]*[*#]{0,3}[ \t]*(?:\d{1,2}[.)][ \t]+(?=[A-Z]{3}))?"
+    r"(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*\*{0,2}:\*{0,2}",
     re.MULTILINE,
 )
+"""A name and a colon at the start of a line; capitals may be numbered: ``1. FINDINGS:``."""
+
+NUMBERED = re.compile(r"\s*(?:#|no\.?|version)?\s*#?\d{1,2}$")
+"""``addendum #2`` is a header as ``addendum`` is."""
+
 DASHED = re.compile(
     r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40}?)(?:[ \t]+[-\u2013\u2014]+[ \t]|[ \t]{2,}(?=\S))",
     re.MULTILINE,
@@ -109,8 +115,9 @@ class Headers:
     def type_of(self, name: str) -> str | None:
         """Section type of a header as written, None if it is none that is known."""
         known = plain(name)
-        if known in self.types:
-            return self.types[known]
+        for spelled in (known, NUMBERED.sub("", known)):
+            if spelled in self.types:
+                return self.types[spelled]
         if name != name.upper() or self.is_organ(name):
             return None
         if len(known) >= 6:

@@ -83,10 +83,15 @@ def find_sections(report: str, headers: Headers, describes: Any) -> list[Section
 def _with_findings_under_another_header(
     report: str, sections: list[Section], describes: Any
 ) -> list[Section]:
-    """Where no FINDINGS are filled in, they may have been dictated on under COMPARISON."""
-    if _has_findings(report, sections):
+    """Where FINDINGS describe nothing, they may have been dictated on under COMPARISON.
+
+    ``FINDINGS: Comparison: ___. The heart is enlarged.`` has the header already: one is enough.
+    """
+    headed = [report[s.start : s.end] for s in sections if s.type == "FINDINGS"]
+    if any(map(describes, headed)):
         return sections
-    return [part for s in sections for part in _split_findings(report, s, describes, 2)]
+    at_least = 1 if any(text.strip() for text in headed) else 2
+    return [part for s in sections for part in _split_findings(report, s, describes, at_least)]
 
 
 def _has_findings(report: str, sections: list[Section]) -> bool:
@@ -118,16 +123,15 @@ def _blocks(report: str) -> list[tuple[int, int, str]]:
     blocks = []
     for start, end in zip(*edges, strict=True):
         text = report[start:end]
-        marker = FINAL.search(text)
+        markers = [m.span() for m in FINAL.finditer(report, start, end)]
         addendum = TITLE.search(text) or (cuts and re.match(r"\s*ADDENDUM\b", text))
-        if addendum and not marker:
-            blocks.append((start, end, "addendum"))
-        elif marker:
-            if text[: marker.start()].strip():
-                blocks.append((start, start + marker.start(), "pre"))
-            blocks.append((start + marker.end(), end, "final"))
-        else:
-            blocks.append((start, end, "final"))
+        if not markers:
+            blocks.append((start, end, "addendum" if addendum else "final"))
+            continue
+        if report[start : markers[0][0]].strip():
+            blocks.append((start, markers[0][0], "pre"))
+        stops = [*(s for s, _ in markers[1:]), end]
+        blocks += [(e, stop, "final") for (_, e), stop in zip(markers, stops, strict=True)]
     return blocks
 
 

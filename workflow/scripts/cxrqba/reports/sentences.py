@@ -38,8 +38,12 @@ STOP = re.compile(r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|(?<=[a-z]{2})\.(?=[A-Z][
 """The end of a sentence, or one whose blank was forgotten: ``clear.No effusion``."""
 
 LIST_MARK = re.compile(
-    r"(?:\(?\d{1,2}[.)](?=\s|[A-Z][a-z])|[-*\u2022\u00b7](?=\s)|[-*](?=[A-Z][a-z]+ ))[ \t]*"
+    r"(?:\(?\d{1,2}[.)](?=\s|[A-Z][a-z])|\(?(?:[a-h]|i{1,3}|iv|vi{0,3})\)(?=\s)"
+    r"|(?:I{1,3}|IV|VI{0,3}|IX|X)[.)](?=[ \t]+[A-Z])"
+    r"|[-*\u2022\u00b7](?=\s)|[-*](?=[A-Z][a-z]+ ))[ \t]*"
 )
+"""Marks of list items: numbers, letters, Roman numbers, dashes, bullets."""
+
 LEAD_IN = re.compile(
     r"\b(no|without|of|for|neither|nor|not|excludes?|following)[ \t]*[:,]?\s*$", re.IGNORECASE
 )
@@ -73,9 +77,25 @@ LAYOUT = str.maketrans(
 )
 
 
+TAG = re.compile(
+    r"</?(?:(?P<line>br|p|div|li|ul|ol|tr|table|h[1-6])|b|i|u|em|strong|span|font|td)"
+    r"(?:\s[^<>\n]{0,100})?/?>",
+    re.IGNORECASE,
+)
+"""Markup that some archives store with the text; ``line``: a tag that ends a line."""
+
+
 def plain_layout(text: str) -> str:
-    """``text`` with line feeds and plain blanks alone as white space, character for character."""
-    return text.replace("\r\n", " \n").translate(LAYOUT)
+    """``text`` with line feeds and plain blanks alone as white space, character for character.
+
+    Tags are white space too.
+    """
+    text = text.replace("\r\n", " \n").translate(LAYOUT)
+    return TAG.sub(_blank, text)
+
+
+def _blank(tag: re.Match[str]) -> str:
+    return ("\n" if tag["line"] else " ") + " " * (len(tag[0]) - 1)
 
 
 def split_sentences(text: str, offset: int = 0) -> list[tuple[int, int]]:
@@ -184,7 +204,11 @@ def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
     if stop[0][0] != "." or not rest:
         return True
     line_start = text.rfind("\n", 0, stop.start()) + 1
-    if word.isdigit() and not text[line_start : stop.start() - len(word)].strip():
+    line_start += len(text[line_start : stop.start()]) - len(
+        text[line_start : stop.start()].lstrip()
+    )
+    mark = LIST_MARK.match(text, line_start)
+    if mark and mark.start() <= stop.start() < mark.end():
         return False  # the number of a list item at the start of its line
     if word.isdigit() and len(word) <= 2:
         return _number_ends(text, stop.start() - len(word))
