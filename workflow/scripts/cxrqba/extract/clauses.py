@@ -8,11 +8,36 @@ from __future__ import annotations
 
 from cxrqba.extract.lexicon import ADVERBS, ALTERNATIVES, FINITE, Reading
 from cxrqba.extract.matcher import ARTICLES
+from cxrqba.extract.words import words
 
+MAX_WORDS = 250
+"""Words without a stop from which a text is no sentence: a claim in it could be anybody's."""
+_LONG = 1000
+"""Characters up to which a sentence is read at once."""
+_STOPS = (".", ";", "!")
 PLURAL_VERBS = frozenset(("have", "are", "were"))
 
 
 _SHORT_TITLE = 5
+
+
+def pieces(text: str) -> list[tuple[int, int]]:
+    """[start, end) of the pieces in which a sentence is read; cut at stops, so no claim is cut.
+
+    The time to read a piece grows faster than its length, so long sentences are read in pieces.
+    """
+    if len(text) <= _LONG:
+        return [(0, len(text))]
+    found: list[tuple[int, int]] = []
+    start = 0
+    for word in words(text):
+        if word.norm in _STOPS:
+            if found and word.end - found[-1][0] <= _LONG:
+                found[-1] = (found[-1][0], word.end)
+            else:
+                found.append((start, word.end))
+            start = word.end
+    return [*found, (start, len(text))] if text[start:].strip() else found
 
 
 def clauses(reading: Reading) -> list[tuple[int, int]]:

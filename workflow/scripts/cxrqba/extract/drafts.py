@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 from cxrqba.extract.lexicon import Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.wording import clause_text, sentence_case
-from cxrqba.extract.words import words
 from cxrqba.extract.zones import Place
 
+_WORD = re.compile(r"[a-z]+")
+_BOTH = frozenset(("bilateral", "bilaterally", "both", "bibasilar", "biapical"))
 ASSERTING = ("positive", "likely", "possible", "cannot_exclude")
 """Levels that raise a finding, however faintly."""
 
@@ -86,10 +88,10 @@ def with_children(drafts: Iterable[Draft]) -> list[Draft]:
 
 def sides_of(text: str) -> frozenset[str]:
     """left and right, as far as a side text names them."""
-    norms = {w.norm for w in words(text)}
-    if norms & {"bilateral", "bilaterally", "both", "bibasilar", "biapical"}:
+    told = set(_WORD.findall(text.lower()))
+    if told & _BOTH:
         return frozenset(("left", "right"))
-    return frozenset(norms & {"left", "right"})
+    return frozenset(told & {"left", "right"})
 
 
 def rows_of(study_id: str, drafts: list[Draft]) -> list[dict[str, Any]]:

@@ -31,15 +31,10 @@ def merged(drafts: list[Draft], section_types: Mapping[str, str]) -> list[Draft]
     ``section_types`` gives the type of the section of each sentence id.
     """
     kept: list[Draft] = []
+    alike: dict[tuple[object, ...], list[Draft]] = {}
     for draft in drafts:
-        same = [
-            k
-            for k in kept
-            if draft.key
-            and k.key == draft.key
-            and _GROUPS.get(k.level, "pos") == _GROUPS.get(draft.level, "pos")
-            and k.is_rest == draft.is_rest
-        ]
+        group = (draft.key or len(kept), _GROUPS.get(draft.level, "pos"), draft.is_rest)
+        same = alike.setdefault(group, [])
         sides = sides_of(draft.side_text)
         exact = [k for k in same if sides_of(k.side_text) == sides]
         if not exact and (not sides or all(not sides_of(k.side_text) for k in same)):
@@ -48,6 +43,7 @@ def merged(drafts: list[Draft], section_types: Mapping[str, str]) -> list[Draft]
             _absorb(exact[0], draft, section_types)
         else:
             kept.append(draft)
+            same.append(draft)
     return kept
 
 
@@ -65,7 +61,7 @@ def _absorb(into: Draft, other: Draft, section_types: Mapping[str, str]) -> None
     into.changes = list(dict.fromkeys([*into.changes, *other.changes]))
     into.change_sentence = into.change_sentence or other.change_sentence
     into.entities = list(dict.fromkeys([*into.entities, *other.entities]))
-    if not sides_of(into.side_text):
+    if sides_of(other.side_text) and not sides_of(into.side_text):
         into.side_text = f"{into.side_text} {other.side_text}".strip()
     into.children += other.children
 
@@ -88,12 +84,23 @@ def without_overruled(
 
 def report_contradictions(drafts: Sequence[Draft], study_id: str, ledger: Ledger) -> None:
     """Ledger rows for findings that one sentence asserts and another denies."""
-    telling = [d for d in drafts if len(d.key) == 1]
-    for i, draft in enumerate(telling):
-        for other in telling[:i]:
-            if set(draft.sent_ids) != set(other.sent_ids) and _contradict(draft, other):
-                detail = f"{draft.key[0]}: {other.sent_ids[0]} says otherwise; both are kept"
-                ledger.item(study_id, draft.sent_ids[0], CONTRADICTION, detail)
+    told: dict[tuple[str, bool, frozenset[str]], str] = {}
+    for draft in drafts:
+        if len(draft.key) != 1 or draft.level not in ASSERTING + DENYING:
+            continue
+        name, asserts, sides = draft.key[0], draft.level in ASSERTING, sides_of(draft.side_text)
+        by = next(
+            (
+                sent_id
+                for (other, claim, where), sent_id in told.items()
+                if other == name and claim != asserts and (not where or not sides or where & sides)
+            ),
+            draft.sent_ids[0],
+        )
+        if by != draft.sent_ids[0]:
+            detail = f"{name}: {by} says otherwise; both are kept"
+            ledger.item(study_id, draft.sent_ids[0], CONTRADICTION, detail)
+        told.setdefault((name, asserts, sides), draft.sent_ids[0])
 
 
 def _contradict(one: Draft, other: Draft) -> bool:
@@ -108,16 +115,15 @@ def _contradict(one: Draft, other: Draft) -> bool:
 
 def with_side_of_first(drafts: Sequence[Draft], descendants: Mapping[str, frozenset[str]]) -> None:
     """ "The effusion" is on the side of the one effusion that was told before, if there is one."""
-    told: list[Draft] = []
+    told: dict[str, set[frozenset[str]]] = {}
     for draft in drafts:
         if draft.is_definite and not draft.regions and not sides_of(draft.side_text):
-            meant = descendants[draft.key[0]]
-            sides = {sides_of(d.side_text) for d in told if d.key[0] in meant}
+            sides = {s for name in descendants[draft.key[0]] for s in told.get(name, ())}
             side = sides.pop() if len(sides) == 1 else frozenset()
             if len(side) == 1:
                 draft.side_text = f"{draft.side_text} {min(side)}".strip()
         if draft.level in ASSERTING and len(draft.key) == 1:
-            told.append(draft)
+            told.setdefault(draft.key[0], set()).add(sides_of(draft.side_text))
 
 
 def without_contradicted_rest(

@@ -18,12 +18,12 @@ import polars as pl
 
 from cxrqba.config import SiteConfig
 from cxrqba.extract.asserting import attach, finding_drafts
-from cxrqba.extract.clauses import clauses
+from cxrqba.extract.clauses import MAX_WORDS, clauses, pieces
 from cxrqba.extract.comparing import change_of_relative, compare, comparison_drafts
 from cxrqba.extract.coverage import NON_OBSERVATIONAL, PARTLY_COVERED, UNCOVERED, Coverage
 from cxrqba.extract.denials import normal_drafts
 from cxrqba.extract.drafts import Clause, Draft, rows_of, with_children
-from cxrqba.extract.lexicon import Lexicon
+from cxrqba.extract.lexicon import Lexicon, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.merging import (
     descendants_of,
@@ -35,6 +35,7 @@ from cxrqba.extract.merging import (
 )
 from cxrqba.extract.scope import PREDICATING
 from cxrqba.extract.site_phrases import SitePhrases, without
+from cxrqba.extract.words import words
 from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
 from cxrqba.reports.deid import Deidentified
@@ -114,8 +115,20 @@ class ObservationExtractor:
         self, sent_id: str, text: str, offset: int, earlier: Sequence[Draft]
     ) -> tuple[list[Draft], list[tuple[int, int]]]:
         """Observations of a sentence, and [start, end) in the report of what was not read."""
-        reading = self._lexicon.read(text, offset)
         found: list[Draft] = []
+        unread: list[tuple[int, int]] = []
+        for start, end in pieces(text):
+            if len(words(text[start:end])) > MAX_WORDS:
+                unread.append((offset + start, offset + end))
+                continue
+            reading = self._lexicon.read(text[start:end], offset + start)
+            unread += self._read_clauses(reading, sent_id, found, earlier)
+        return found, unread
+
+    def _read_clauses(
+        self, reading: Reading, sent_id: str, found: list[Draft], earlier: Sequence[Draft]
+    ) -> list[tuple[int, int]]:
+        """Add the observations of a reading to ``found``; returns what was not read."""
         unread: list[tuple[int, int]] = []
         carried: list[Match] = []
         previous: Clause | None = None
@@ -132,7 +145,7 @@ class ObservationExtractor:
             found += drafts
             unread += self._coverage.unread(reading, first, last, told)
             previous = clause
-        return found, unread
+        return unread
 
     def _beside(
         self,
@@ -216,7 +229,7 @@ def _spoken_of(clause: Clause, found: Sequence[Draft], earlier: Sequence[Draft])
         return found[-1] if found else None
     opening = reading.norm(clause.first) in _PRONOUNS
     if opening and reading.norm(clause.first + 1) in PREDICATING:
-        told = [*earlier, *found]
+        told = found or earlier
         return told[-1] if told else None
     return None
 
