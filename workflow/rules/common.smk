@@ -32,12 +32,13 @@ PYTHON = (
     else sys.executable
 )
 
-# `step NAME ...` in a rule runs workflow/scripts/NAME.py. Neither path belongs to the command that
-# Snakemake remembers, so that another checkout or interpreter is no reason to run again.
-step = f'step() {{ {quote(PYTHON)} {quote(str(SCRIPTS))}/"$1".py "${{@:2}}"; }}; '
-shell.prefix(
-    step.replace("{", "{{").replace("}", "}}")
-)  # shell.prefix formats its argument
+# `step NAME ...` in a rule runs workflow/scripts/NAME.py, by STEP_PYTHON where libraries live apart.
+# No path belongs to the command that Snakemake remembers: another one is no reason to run again.
+step = (
+    f"step() {{ local usual={quote(PYTHON)}; "
+    f'"${{STEP_PYTHON:-$usual}}" {quote(str(SCRIPTS))}/"$1".py "${{@:2}}"; }}; '
+)
+shell.prefix(step.replace("{", "{{").replace("}", "}}"))  # it formats its argument
 
 try:
     RUN, DATASET = load_config(config, WORKFLOW.parent)

@@ -203,6 +203,9 @@ class SegmentationConfig(Block):
     weights: str | None = Field(
         None, description="cxas: folder with UNet_ResNet50_default.pth; nothing is downloaded"
     )
+    python: str | None = Field(
+        None, description="cxas: interpreter of an environment that has it; null: the usual one"
+    )
     device: str = Field("cuda", description="cxas: cpu, cuda or cuda:N")
     batch_size: int = Field(8, gt=0, description="cxas: images at once")
 
