@@ -29,9 +29,7 @@ rule segment_anatomy:
     benchmark:
         "<benchmarks>/segment_anatomy/{shard}.tsv"
     conda:
-        "../envs/cxas.yaml"
-        if DATASET.segmentation.backend == "cxas"
-        else "../envs/images.yaml"
+        "../envs/images.yaml"
     resources:
         gpu=DATASET.segmentation.gpus,
         # films of 3000 x 2500 pixels as float32 and some copies; a batch of 8 and the network
