@@ -46,7 +46,7 @@ from cxrqba.schema import (
     SENTENCES,
     STUDIES,
 )
-from cxrqba.tables import frame, write_table
+from cxrqba.tables import TableWriter, frame, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "workflow/scripts/build_graphs.py"
@@ -92,7 +92,7 @@ def main() -> None:
     studies = _studies(args.openi)
     tables = _extracted(studies, reference)
     tables |= _localised(tables["studies"], reference, args.images)
-    _graphs({n: _copied(t, args.copies) for n, t in tables.items()})
+    _graphs(tables, args.copies)
 
 
 def _studies(openi: Path | None) -> pl.DataFrame:
@@ -181,28 +181,26 @@ def _complete(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     return table.with_columns(missing).select(list(schema)).cast(dict(schema)).sort("study_id")
 
 
-def _copied(table: pl.DataFrame, copies: int) -> pl.DataFrame:
+def _write(table: pl.DataFrame, path: Path, schema: pl.Schema, copies: int) -> None:
     """The rows of every study ``copies`` times under new ids; other tables as they are."""
-    if copies == 1 or "study_id" not in table.columns:
-        return table
-    number = pl.DataFrame({"copy": [f"{i:03d}" for i in range(copies)]})
+    if "study_id" not in table.columns:
+        write_table(table, path, schema)
+        return
     ids = [c for c in ("study_id", "image_id") if c in table.columns]
-    return (
-        table.join(number, how="cross")
-        .with_columns(pl.format("{}c{}", c, "copy").alias(c) for c in ids)
-        .select(table.columns)
-        .sort("study_id")
-    )
+    with TableWriter(path, schema) as out:
+        for number in range(copies):
+            prefix = pl.lit(f"{number:04d}_")
+            out.add(table.with_columns((prefix + pl.col(c)).alias(c) for c in ids))
 
 
-def _graphs(tables: dict[str, pl.DataFrame]) -> None:
+def _graphs(tables: dict[str, pl.DataFrame], copies: int) -> None:
     """The step as the pipeline runs it, with its files, in a process of its own."""
-    number = tables["studies"].height
+    number = tables["studies"].height * copies
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(SCRIPT), "--reference", str(ROOT / "resources/reference")]
         for name, table in tables.items():
             path = Path(folder) / f"{name}.parquet"
-            write_table(table, path, SCHEMAS[name])
+            _write(table, path, SCHEMAS[name], copies)
             command += [f"--{name.replace('_', '-')}", str(path)]
         tables.clear()
         for name in ("graphs", "graph_observations", "graph_regions", "ledger"):
