@@ -3,7 +3,7 @@
 Said twice in a cluster with the same polarity, the impression's certainty counts. Over the whole
 study an addendum overrules what it contradicts: the earlier claim leaves, with a row in the ledger.
 Findings and impression that contradict one another both stay, as any positive claim counts (paper
-Sec. E.1.3); the ledger names them.
+Sec. E.1.3); the graph marks them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from cxrqba.ledger import Ledger
 from cxrqba.reference.tables import Reference
 
 OVERRULED = "overruled_by_addendum"
-CONTRADICTION = "contradicting_statements"
 _GROUPS = {
     "unlikely": "neg",
     "negative": "neg",
@@ -80,27 +79,6 @@ def without_overruled(
             detail = f"{', '.join(draft.key)}: the addendum in {by.sent_ids[0]} says otherwise"
             ledger.item(study_id, draft.sent_ids[0], OVERRULED, detail)
     return kept
-
-
-def report_contradictions(drafts: Sequence[Draft], study_id: str, ledger: Ledger) -> None:
-    """Ledger rows for findings that one sentence asserts and another denies."""
-    told: dict[tuple[str, bool, frozenset[str]], str] = {}
-    for draft in drafts:
-        if len(draft.key) != 1 or draft.level not in ASSERTING + DENYING:
-            continue
-        name, asserts, sides = draft.key[0], draft.level in ASSERTING, sides_of(draft.side_text)
-        by = next(
-            (
-                sent_id
-                for (other, claim, where), sent_id in told.items()
-                if other == name and claim != asserts and (not where or not sides or where & sides)
-            ),
-            draft.sent_ids[0],
-        )
-        if by != draft.sent_ids[0]:
-            detail = f"{name}: {by} says otherwise; both are kept"
-            ledger.item(study_id, draft.sent_ids[0], CONTRADICTION, detail)
-        told.setdefault((name, asserts, sides), draft.sent_ids[0])
 
 
 def _contradict(one: Draft, other: Draft) -> bool:

@@ -28,7 +28,6 @@ from cxrqba.extract.matcher import Match
 from cxrqba.extract.merging import (
     descendants_of,
     merged,
-    report_contradictions,
     with_side_of_first,
     without_contradicted_rest,
     without_overruled,
@@ -84,7 +83,6 @@ class ObservationExtractor:
         added = {s["sent_id"] for s in kept if s["section"].upper().startswith(_ADDENDUM)}
         with_side_of_first(drafts, self._descendants)
         drafts = without_overruled(drafts, added, study_id, ledger)
-        report_contradictions(drafts, study_id, ledger)
         drafts = without_contradicted_rest(drafts, self._descendants)
         self._account(study_id, kept, drafts, unread, ledger)
         return rows_of(study_id, drafts)

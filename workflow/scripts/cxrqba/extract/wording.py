@@ -29,12 +29,15 @@ _LOOSE_ENDS = word_set(", and or but for with which that ; .")
 _BEFORE_CHANGE = word_set(
     "is are was were has have been be remain appear slightly significantly minimally mildly "
     "markedly moderately grossly essentially overall relatively somewhat now again interval the "
-    "an a slight mild moderate marked significant minimal not otherwise probably"
+    "an a slight mild moderate marked significant minimal not otherwise probably largely mostly "
+    "further continued"
 )
 _SINCE = word_set("since from compared relative than")
 _PRIOR = word_set("prior previous last earlier preceding recent comparison")
 _STUDY = word_set("study exam examination radiograph film image chest x ray xray ct date")
-_AFTER_CHANGE = re.compile(r"in (?:overall )?(?:size|extent|appearance|severity|position|interval)")
+_AFTER_CHANGE = re.compile(
+    r"in (?:the |overall )?(?:size|extent|appearance|severity|position|interval|number|degree)"
+)
 _REMOVED = re.compile(r"_+$|xx+$|\d")
 _ENDS = word_set(", . ; ) and or with but on of from at dated")
 _POSED = ("position", "configuration", "location", "alignment")
