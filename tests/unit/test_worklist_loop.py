@@ -22,8 +22,9 @@ REPORTS = {
     "s1": "FINDINGS: The lungs are clear. There is a small right quillosis.",
     "s2": "FINDINGS: Left quillosis is present. No pneumothorax.\n\nIMPRESSION: Left quillosis.",
     "s3": "ZZ ROOM <b>:\n4\n\nFINDINGS: Cardiomegaly with a fringed border. The XXXX are fine.",
-    "s4": "FINDINGS: No pleural effusion or pneumothorax.",
+    "s4": "FINDINGS: No pleural effusion or pneumothorax. Grumbling since XXXX.",
 }
+GRUMBLING = "Grumbling since XXXX."
 TOKENS = ["XXXX"]
 
 
@@ -72,8 +73,10 @@ def test_sentences_that_yield_nothing_are_listed_and_removed_words_are_no_gap(
     row = entry(worklist, "uncovered sentence", "There is a small right quillosis.")
     assert (row["studies"], row["sent_id"]) == (1, "S02")
     kinds = worklist.filter(pl.col("kind") == "uncovered sentence")
-    assert kinds["text"].str.contains("XXXX").to_list()[:-1] == [False] * (kinds.height - 1)
-    assert "removed" in kinds["edit"][-1]
+    removed = kinds["edit"].str.contains("removed").to_list()
+    assert removed == [False] * (kinds.height - 1) + [True]
+    assert kinds["text"][-1] == "The XXXX are fine."
+    assert "removed" not in str(entry(worklist, "uncovered sentence", GRUMBLING)["edit"])
     assert not worklist.filter(pl.col("kind") == "unknown words")["text"].str.contains("XXXX").any()
 
 

@@ -81,7 +81,7 @@ COMMON = (
 """Words that carry no finding or place of their own: they are no gap in a table."""
 
 REMOVED = "nothing: words were removed by de-identification"
-"""What to edit where the gap is in the report itself."""
+"""What to edit where a sentence holds removed words and no other that is unknown."""
 
 LONGEST_RUN = 5
 """Longer runs of unknown words are another language or a letter, no term."""
@@ -211,14 +211,16 @@ class Worklist:
         text, start = row["sentence"], row["start"]
         key = (row["study_id"], row["sent_id"])
         masked = self._deid.pattern.sub(lambda token: "_" * len(token[0]), text)
-        if is_uncovered:
-            place = _Place(*key, start, row["end"], text)
-            edit = EDIT[SENTENCE] if masked == text else REMOVED
-            self._count(SENTENCE, _plain(masked), text, place, edit)
+        has_gap = masked == text
         for first, last in self._unknown(masked, start, tuple(spans)):
             shown = text[first.start - start : last.end - start]
             kind = UNREAD if self._vocabulary.issuperset(_plain(shown).split()) else UNKNOWN
+            has_gap |= kind == UNKNOWN
             self._count(kind, _plain(shown), shown, _Place(*key, first.start, last.end, text))
+        if is_uncovered:
+            place = _Place(*key, start, row["end"], text)
+            edit = EDIT[SENTENCE] if has_gap else REMOVED
+            self._count(SENTENCE, _plain(masked), text, place, edit)
 
     def _unknown(
         self, text: str, start: int, spans: Sequence[tuple[int, int]]

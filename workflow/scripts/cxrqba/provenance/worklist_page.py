@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from cxrqba.provenance.worklist import EDIT
+
 STYLE = (
     "body{font-family:sans-serif;margin:2em;max-width:75em}"
     "table{border-collapse:collapse;width:100%}"
@@ -31,8 +33,9 @@ def page(worklist: pl.DataFrame, title: str) -> str:
         f"This page quotes reports: treat it as they are treated. {NEXT}</p>",
     ]
     for (kind,), entries in worklist.group_by("kind", maintain_order=True):
-        parts.append(f"<h2>{escape(str(kind))} ({entries.height})</h2><table>")
-        parts.append("<tr><th>studies<th>text<th>example<th>edit</tr>")
+        parts.append(f"<h2>{escape(str(kind))} ({entries.height})</h2>")
+        parts.append(f"<p>Edit {escape(EDIT[str(kind)])}.</p>")
+        parts.append("<table><tr><th>studies<th>text<th>example</tr>")
         parts += map(_row, entries.iter_rows(named=True))
         parts.append("</table>")
     if worklist.is_empty():
@@ -60,10 +63,9 @@ def _row(entry: Mapping[str, Any]) -> str:
     if entry["start"] is not None:
         place += f" [{entry['start']}, {entry['end']})"
     place += f"</small><br>{_marked(entry['context'] or '', entry['text'])}"
-    return (
-        f"<tr><td class=number>{entry['studies']}<td>{text}<td>{place}"
-        f"<td><small>{escape(entry['edit'])}</small></tr>"
-    )
+    if entry["edit"] != EDIT[entry["kind"]]:
+        place += f"<br><small>Edit {escape(entry['edit'])}</small>"
+    return f"<tr><td class=number>{entry['studies']}<td>{text}<td>{place}</tr>"
 
 
 def _marked(context: str, text: str) -> str:
