@@ -97,6 +97,12 @@ def _names(entity: str) -> set[str]:
         ("Nodule at the right apex, not definitely seen previously.", "lung lesion", "positive"),
         ("The nodule is not seen on the prior study.", "lung lesion", "positive"),
         ("No new consolidation.", "consolidation", "negative"),
+        ("Opacities seen on the prior study are not visualized now.", "lung opacity", "negative"),
+        (
+            "Heart size is enlarged, pulmonary vascularity within normal limits.",
+            "cardiomegaly",
+            "positive",
+        ),
         ("No worsening of the effusion.", "pleural effusion", "positive"),
         ("The study is not without evidence of pulmonary edema.", "pulmonary edema", "positive"),
         ("No effusion due to the old fibrosis.", "pulmonary fibrosis", "positive"),
@@ -326,6 +332,14 @@ def test_site_phrases_and_masked_words() -> None:
     assert not ledger.rows
     (row,) = read("Effusion seen by [**Left Hospital**].")[0]
     assert sides(row) == set()
+
+
+def test_what_is_gone_has_no_degree_and_the_later_degree_counts() -> None:
+    (row,) = found("The tiny left effusion has resolved.")
+    assert (row["name"], row["modifiers"]) == ("No left effusion", [])
+    (row,) = found("The large right effusion has decreased markedly.", "IMP: Small right effusion.")
+    assert [m["value"] for m in row["modifiers"]] == ["Small"]
+    assert row["name"] == "Small right effusion"
 
 
 def test_names_are_short_and_in_the_report_s_words() -> None:

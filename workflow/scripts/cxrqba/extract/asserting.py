@@ -123,7 +123,9 @@ def _draft(
     part = device_part(reading, finding, zone) if device and made.level == "positive" else None
     own = zone if part is None else Zone((zone.own[0], part.first), zone.shared)
     changes = _changes(reading, own, shared, made)
-    name = name_of(reading, finding, own, made, [m for _, m in changes])
+    told = [m for _, m in values(reading.modifiers, Zone(own.own), finding)]
+    past = _of_what_is_gone(told, changes, made)
+    name = name_of(reading, finding, own, made, [*(m for _, m in changes), *past])
     summary = summary_of(name, clause.text(), alone and not changes and part is None)
     comparing = change_words(reading, [m for _, m in changes])
     comparing -= set(range(finding.first, finding.last))
@@ -139,8 +141,8 @@ def _draft(
         regions=located,
         modifiers=[
             (m.value.kind, surface(reading, m.first, m.last))
-            for _, m in values(reading.modifiers, Zone(own.own), finding)
-            if not comparing & set(range(m.first, m.last))
+            for m in told
+            if m not in past and not comparing & set(range(m.first, m.last))
         ],
         side_text=_side(reading, finding, own) + _direction(reading, named, own),
         changes=[surface(reading, m.first, m.last) for _, m in changes],
@@ -193,6 +195,14 @@ def _changes(
     if made.level in DENYING:
         found = [(v, m) for v, m in found if v.name in _GONE]
     return found
+
+
+def _of_what_is_gone(
+    modifiers: Sequence[Match], changes: Sequence[tuple[Any, Match]], made: Claim
+) -> list[Match]:
+    """Degrees of a finding that has resolved: "the tiny effusion has resolved" denies any."""
+    gone = made.level in DENYING and any(v.name in ("resolved", "removed") for v, _ in changes)
+    return [m for m in modifiers if m.value.kind == "severity"] if gone else []
 
 
 def _advice_draft(clause: Clause, advice: list[Match]) -> Draft:

@@ -55,6 +55,10 @@ def _absorb(into: Draft, other: Draft, section_types: Mapping[str, str]) -> None
     into.spans = list(dict.fromkeys([*into.spans, *other.spans]))
     texts = {p.text.lower() for p in into.regions}
     into.regions += [p for p in other.regions if p.text.lower() not in texts]
+    before, later = _degrees(into), _degrees(other)
+    if before and later and before != later:  # the later degree counts
+        into.name, into.summary = other.name, other.summary
+        into.modifiers = [m for m in into.modifiers if m[0] != "severity"]
     told = {(kind, value.lower()) for kind, value in into.modifiers}
     into.modifiers += [m for m in other.modifiers if (m[0], m[1].lower()) not in told]
     into.changes = list(dict.fromkeys([*into.changes, *other.changes]))
@@ -63,6 +67,10 @@ def _absorb(into: Draft, other: Draft, section_types: Mapping[str, str]) -> None
     if sides_of(other.side_text) and not sides_of(into.side_text):
         into.side_text = f"{into.side_text} {other.side_text}".strip()
     into.children += other.children
+
+
+def _degrees(draft: Draft) -> set[str]:
+    return {value.lower() for kind, value in draft.modifiers if kind == "severity"}
 
 
 def without_overruled(

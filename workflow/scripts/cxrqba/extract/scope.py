@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cxrqba.extract.lexicon import FINITE, HEDGES, Reading
+from cxrqba.extract.lexicon import COPULAS, FINITE, HEDGES, Reading
 from cxrqba.extract.links import (
     LINKS,
     SEPARATORS,
@@ -248,7 +248,8 @@ def _reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, in
 def _reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int, int]) -> bool:
     if cue.first < finding.last:
         return False
-    between = range(finding.last, cue.first)
+    copula = reading.norm(cue.first - 1) in COPULAS  # "is" belongs to "not seen"
+    between = range(finding.last, max(finding.last, cue.first - copula))
     if any(
         reading.norm(i) in FINITE or reading.norm(i) in ("with", "without", "no") for i in between
     ):

@@ -32,6 +32,10 @@ _BEFORE_CHANGE = word_set(
     "an a slight mild moderate marked significant minimal not otherwise probably largely mostly "
     "further continued"
 )
+_HOW_MUCH = word_set(
+    "slightly significantly minimally mildly markedly moderately substantially considerably "
+    "somewhat greatly"
+)
 _SINCE = word_set("since from compared relative than")
 _PRIOR = word_set("prior previous last earlier preceding recent comparison")
 _STUDY = word_set("study exam examination radiograph film image chest x ray xray ct date")
@@ -54,6 +58,8 @@ def change_words(reading: Reading, changes: list[Match]) -> set[int]:
             if reading.norm(first - 1) == "no":
                 break
             first -= 1
+        while reading.norm(last) in _HOW_MUCH:
+            last += 1
         rest = " ".join(reading.norm(i) for i in range(last, last + 4))
         following = _AFTER_CHANGE.match(rest)
         if following:
