@@ -13,6 +13,9 @@ import polars as pl
 from cxrqba.errors import UserError
 
 ROW_GROUP_SIZE = 50_000
+NESTED_GROUP_SIZE = 5_000
+"""Rows of a group of a table too large to hold at once: a whole group is held while it is written,
+and a graph has some 15 kB."""
 
 
 def frame(rows: Iterable[Mapping[str, Any]], schema: pl.Schema) -> pl.DataFrame:
@@ -118,7 +121,7 @@ class TableWriter:
                 pl.scan_parquet(self._parts).sink_parquet(
                     temporary,
                     compression="zstd",
-                    row_group_size=ROW_GROUP_SIZE,
+                    row_group_size=NESTED_GROUP_SIZE,
                     statistics=True,
                 )
         finally:
