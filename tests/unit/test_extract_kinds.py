@@ -103,6 +103,7 @@ def _names(entity: str) -> set[str]:
             "cardiomegaly",
             "positive",
         ),
+        ("No cavity to suggest. active tuberculosis.", "tuberculosis", "negative"),
         ("No worsening of the effusion.", "pleural effusion", "positive"),
         ("The study is not without evidence of pulmonary edema.", "pulmonary edema", "positive"),
         ("No effusion due to the old fibrosis.", "pulmonary fibrosis", "positive"),

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from cxrqba.extract.lexicon import ADVERBS, ALTERNATIVES, FINITE, Reading
 from cxrqba.extract.matcher import ARTICLES
-from cxrqba.extract.words import words
+from cxrqba.extract.words import word_set, words
 
 MAX_WORDS = 250
 """Words without a stop from which a text is no sentence: a claim in it could be anybody's."""
 _LONG = 1000
 """Characters up to which a sentence is read at once."""
 _STOPS = (".", ";", "!")
+DANGLING = word_set("suggest of for no without to with and or nor the a an suggesting versus")
+"""Words that wait for what follows, so that a full stop behind them ends nothing."""
 PLURAL_VERBS = frozenset(("have", "are", "were"))
 
 
@@ -79,7 +81,9 @@ def _segments(reading: Reading) -> list[tuple[int, int]]:
     start = 0
     for i, word in enumerate(reading.words):
         title = word.norm == ":" and i - start > _SHORT_TITLE
-        if word.norm in (";", ".", "!") or title:
+        if word.norm == "." and reading.norm(i - 1) in DANGLING:
+            continue  # "no cavity to suggest. active tuberculosis": a slip of the typist
+        if word.norm in _STOPS or title:
             cuts.append((i, i + 1))
             start = i + 1
         elif word.norm == "?" and i and reading.words[i - 1].end == word.start:
