@@ -94,7 +94,7 @@ class IndicationExtractor:
         wanted = self._relatives(
             {m.value.finding.name for m in self._lexicon.read(asked, 0).findings}
         )
-        found = [s for s in told if wanted & self._named(s, report)]
+        found = [s for s in told if wanted & self._named(s, report)] if wanted else []
         if not found:
             found = [s for s in told if s["section_type"] == "IMPRESSION"] or list(told)
         return found
