@@ -146,6 +146,8 @@ def test_what_is_there_and_what_is_not(text: str, finding: str, level: str) -> N
         ("Atelectasis and/or consolidation at the left base.", "consolidation", "possible"),
         ("The consolidation is difficult to exclude.", "consolidation", "cannot_exclude"),
         ("The heart is probably normal.", "cardiomegaly", "unlikely"),
+        ("A normal film does not rule out pneumonia.", "pneumonia", "cannot_exclude"),
+        ("Films cannot rule out empyema and CT is advised.", "empyema", "cannot_exclude"),
     ],
 )
 def test_degrees_of_doubt(text: str, finding: str, level: str) -> None:

@@ -164,7 +164,9 @@ class Lexicon:
             predicates=[m for m in self._predicates.find(sentence) if not _touches(m, findings)],
             before=before,
             after=after,
-            non_assertions=self._non_assertions.find(sentence),
+            non_assertions=[
+                m for m in self._non_assertions.find(sentence) if not _inside(m, before)
+            ],
             changes=[m for m in self._changes.find(sentence) if not _inside(m, findings)],
             modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
             terminators=[m for m in self._terminators.find(sentence) if not _inside(m, after)],

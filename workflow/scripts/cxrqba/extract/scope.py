@@ -254,6 +254,8 @@ def _reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[in
         reading.norm(i) in FINITE or reading.norm(i) in ("with", "without", "no") for i in between
     ):
         return False
+    if cue.value == "recommendation" and any(reading.norm(i) in (",", "and") for i in between):
+        return False  # "..., and CT is advised" advises the CT
     single = cue.last - cue.first == 1
     if single and not _closes(reading, cue, clause):
         return False
