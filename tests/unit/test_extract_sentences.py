@@ -446,6 +446,31 @@ def test_a_very_long_report_takes_no_square_of_the_time() -> None:
     assert {r["cluster"] for r in found} == {1}
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "FINDINGS: a\n",
+        "ABC:\n",
+        "<b>",
+        "[**",
+        "1. ",
+        ".",
+        " ",
+        "\n",
+        "no\n- a\n",
+        "I. A\n",
+        "Ab c ",
+        "_",
+    ],
+)
+def test_no_shape_of_text_takes_a_square_of_the_time(shape: str) -> None:
+    report = (shape * 30_000)[:30_000]
+    start = time.perf_counter()
+    rows(report)
+    EXTRACTOR.unknown_headers(report)
+    assert time.perf_counter() - start < 15  # a second or two alone; minutes before
+
+
 # --- splitting further --------------------------------------------------------------------------
 
 

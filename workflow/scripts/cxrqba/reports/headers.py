@@ -31,9 +31,9 @@ VIEW_WORDS = re.compile(
     r"\b(chest|views?|pa|ap|lateral|portable|frontal|radiographs?|x-?rays?|upright|supine|cxr)\b",
     re.IGNORECASE,
 )
-WET_READ = re.compile(r"^[ \t]*WET[ -]?READ\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
+WET_READ = re.compile(r"^[ \t]*+WET[ -]?READ\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
 HEADER = re.compile(
-    r"^[ \t]*[*#]{0,3}[ \t]*(?:\d{1,2}[.)][ \t]+(?=[A-Z]{3}))?"
+    r"^[ \t]*+[*#]{0,3}[ \t]*+(?:\d{1,2}[.)][ \t]+(?=[A-Z]{3}))?"
     r"(?P<name>[A-Za-z][A-Za-z0-9 ()/,&.'#-]{0,70}?)[ \t]*\*{0,2}:\*{0,2}",
     re.MULTILINE,
 )
@@ -43,13 +43,14 @@ NUMBERED = re.compile(r"\s*(?:#|no\.?|version)?\s*#?\d{1,2}$")
 """``addendum #2`` is a header as ``addendum`` is."""
 
 DASHED = re.compile(
-    r"^[ \t]*(?P<name>[A-Z][A-Z /]{3,40}?)(?:[ \t]+[-\u2013\u2014]+[ \t]|[ \t]{2,}(?=\S))",
+    r"^[ \t]*+(?P<name>[A-Z][A-Z /]{3,40}?)(?:[ \t]+[-\u2013\u2014]+[ \t]|[ \t]{2,}(?=\S))",
     re.MULTILINE,
 )
 """Capitals set off by a dash or by blanks: ``ADDENDUM  The line was moved``."""
 
 BARE = re.compile(
-    r"^[ \t]*[*#]{0,3}[ \t]*(?P<name>[A-Za-z][A-Za-z /]{3,40})[ \t]*\*{0,2}[ \t]*$", re.MULTILINE
+    r"^[ \t]*+[*#]{0,3}[ \t]*+(?P<name>[A-Za-z][A-Za-z /]{3,40})(?:[ \t]*+\*{1,2})?+[ \t]*+$",
+    re.MULTILINE,
 )
 AFTER_STOP = re.compile(
     r"(?<=[.?!;])[ \t]+(?P<name>indication|history|technique|comparison|findings|impression"
@@ -75,7 +76,7 @@ HEADWORDS = (
 )
 """A capital header with one of these words is of that type: ``CHEST FINDINGS``."""
 
-UNKNOWN = re.compile(r"^[ \t]*(?P<name>[^\W\d_][^\n:.;!?_]{2,39}?)[ \t]*:(?=\s)", re.MULTILINE)
+UNKNOWN = re.compile(r"^[ \t]*+(?P<name>[^\W\d_][^\n:.;!?_]{2,39}?)[ \t]*:(?=\s)", re.MULTILINE)
 ORGAN_JOINER = re.compile(r"\s*(?:/|,|&|\band\b)\s*")
 MAX_UNKNOWN_WORDS = 5
 

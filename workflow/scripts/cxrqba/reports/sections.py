@@ -44,9 +44,6 @@ ASKED = re.compile(
     re.IGNORECASE,
 )
 ADDENDUM = re.compile(r"\s*ADDENDUM\b[ \t]*[:.-]?")
-PROSE = re.compile(r"(?:\S+\s+){3,}\S+\.(?:\s|$)")
-"""Words that end in a full stop: a remark such as "no change since then", not a title."""
-
 OTHER_STUDY = re.compile(
     r"\b(ct|mri?|pet|echo|ultrasound|scan|exam|study|studies|films?|radiographs?)\b", re.IGNORECASE
 )
@@ -299,9 +296,14 @@ def _reports(report: str, sections: list[Section]) -> bool:
     )
 
 
+def _is_prose(text: str) -> bool:
+    """Whether four words or more end in a full stop: "no change since then", not a title."""
+    return any(len(word) > 1 and word.endswith(".") for word in text.split()[3:])
+
+
 def _rescued(section: Section, text: str, describes: Any) -> Section:
     if section.type in ("RECOMMENDATION", "IGNORE"):
-        is_prose = section.name == NO_SECTION and PROSE.search(text) is not None
+        is_prose = section.name == NO_SECTION and _is_prose(text)
         if is_prose or describes(text):
             return replace(section, type="FINDINGS")
     return section

@@ -8,6 +8,7 @@ end a sentence. Line ends of any system are read alike.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 
 ABBREVIATIONS = frozenset(
@@ -123,7 +124,7 @@ def is_cut(text: str, start: int, at: int) -> bool:
         return False
     is_item = LIST_MARK.match(text, at) is not None
     line_end = text.rfind("\n", start, at)
-    if line_end >= 0 and is_item and _continues_lead_in(text, line_end, start):
+    if line_end >= 0 and is_item and _continues_lead_in(text, line_end, start, {}):
         return False
     if LEAD_IN.search(before):
         return False
@@ -154,10 +155,12 @@ def _breaks(text: str, start: int, end: int, width: int) -> list[int]:
     ]
     found += items
     found += [m.end() for m in ITEM_LABEL.finditer(text, start, end)]
+    items_led: dict[int, bool] = {}
     for line in LINE.finditer(text, start, end):
         at = line.end()
         if LIST_MARK.match(text, at):
-            is_new = not _continues_lead_in(text, line.start(), start)
+            items_led[line.start() + 1] = _continues_lead_in(text, line.start(), start, items_led)
+            is_new = not items_led[line.start() + 1]
         else:
             is_new = bool(LABEL.match(text, at)) or _broken_on_purpose(text, line, width)
         if is_new:
@@ -176,8 +179,11 @@ def _items(text: str, start: int, end: int) -> list[int]:
     return items
 
 
-def _continues_lead_in(text: str, line_end: int, start: int) -> bool:
-    """Whether the list item after ``line_end`` belongs to a line such as ``There is no``."""
+def _continues_lead_in(text: str, line_end: int, start: int, known: Mapping[int, bool]) -> bool:
+    """Whether the list item after ``line_end`` belongs to a line such as ``There is no``.
+
+    ``known`` has the answer for items before it, by the start of their line.
+    """
     while line_end > start:
         line_start = max(start, text.rfind("\n", start, line_end) + 1)
         line = text[line_start:line_end]
@@ -185,6 +191,8 @@ def _continues_lead_in(text: str, line_end: int, start: int) -> bool:
             return LEAD_IN.search(line) is not None
         if line.rstrip().endswith("."):
             return False
+        if line_start in known:
+            return known[line_start]
         line_end = line_start - 1
     return False
 
