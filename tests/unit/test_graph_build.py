@@ -45,9 +45,22 @@ def test_pair_of_finding_and_region_names_a_finding_that_the_word_alone_does_not
     assert o.obs_entities == ["cardiomegaly"]
 
 
-def test_exact_entity_wins_over_any_pair() -> None:
+def test_exact_entity_wins_over_a_like_pair() -> None:
     o = observed(raw(entity=["opacity"], regions=["hilum"]))
     assert o.obs_entities == ["lung opacity"]
+
+
+@pytest.mark.parametrize(
+    ("entity", "region", "finding"),
+    [
+        ("emphysema", "subcutaneous", "subcutaneous emphysema"),
+        ("fracture", "rib", "rib fracture"),
+        ("effusion", "pericardial", "pericardial effusion"),
+        ("emphysema", "lungs", "emphysema"),
+    ],
+)
+def test_exact_pair_wins_over_the_bare_word(entity: str, region: str, finding: str) -> None:
+    assert observed(raw(entity=[entity], regions=[region])).obs_entities == [finding]
 
 
 @pytest.mark.parametrize(

@@ -92,19 +92,19 @@ def _resolve_regions(raw: Mapping[str, Any], mappings: Mappings, tags: Tags) -> 
 def _resolve_entities(
     raw: Mapping[str, Any], region_texts: list[str], mappings: Mappings, tags: Tags
 ) -> None:
-    """An exact entity wins; then the better of entity and (entity, region) pair.
+    """An exact pair (entity, region) wins, then an exact entity, then the better of the two.
 
-    Summary and name only fill in where nothing of the observation is resolved.
+    "Emphysema" in the soft tissues is subcutaneous emphysema, though "emphysema" alone has a name
+    of its own. Summary and name only fill in where nothing of the observation is resolved.
     """
     resolved: dict[str, None] = {}
     unresolved: dict[str, None] = {}
     for text in texts(raw["entities"]):
         best = _decide("entity", text, mappings, tags)
-        if not (best and best["method"] == "exact"):
-            for region in region_texts:
-                paired = mappings.get(("entity_region", pair(text, region)))
-                if _is_near(paired) and _rank(paired) > _rank(best):
-                    best = paired
+        for region in region_texts:
+            paired = mappings.get(("entity_region", pair(text, region)))
+            if _is_near(paired) and _rank(paired) > _rank(best):
+                best = paired
         if best and best["kind"] == "entity_region":
             _note(best, tags)
         if best and best["reference"]:
@@ -126,10 +126,12 @@ def _is_near(decision: Decision | None) -> bool:
     return decision is not None and bool(decision["reference"]) and decision["score"] >= FILL_SCORE
 
 
-def _rank(decision: Decision | None) -> tuple[bool, float]:
+def _rank(decision: Decision | None) -> tuple[bool, bool, float]:
+    """What decides between entity and pair: whether exact, whether a pair, the score."""
     if decision is None or not decision["reference"]:
-        return False, -1.0
-    return decision["method"] == "exact", decision["score"]
+        return False, False, -1.0
+    exact = decision["method"] == "exact"
+    return exact, exact and decision["kind"] == "entity_region", decision["score"]
 
 
 def _decide(kind: str, text: str, mappings: Mappings, tags: Tags) -> Decision | None:
