@@ -66,7 +66,8 @@ DISCARD_REASONS = {
 
 SIGNATURE = re.compile(
     r"\b(electronically signed|dictated (and signed )?by|signed by|transcribed"
-    r"|reported by|approved by|verified by|attending (physician|radiologist)|i have (personally )?reviewed"
+    r"|reported by|approved by|verified by|attending (physician|radiologist)"
+    r"|i have (personally )?reviewed"
     r"|reviewed and (agree|approved)|end of (impression|report))\b",
     re.IGNORECASE,
 )
