@@ -55,8 +55,8 @@ def key_tables() -> str:
         ("shards, by: hash", HashShards),
         ("shards, by: subject_prefix", SubjectPrefixShards),
     ]
-    names = ("phantoms", "site", "segmentation", "llm", "embedding", "qa", "evaluate")
-    names += ("labels", "worklist")
+    names = ["phantoms", "site", "sentences", "segmentation", "llm", "embedding", "qa", "evaluate"]
+    names += ["labels", "worklist"]
     blocks += [(name, _block(DatasetConfig.model_fields[name].annotation)) for name in names]
     lists = ("labels", "boxes", "regions", "extraction")
     evaluate = _block(DatasetConfig.model_fields["evaluate"].annotation)

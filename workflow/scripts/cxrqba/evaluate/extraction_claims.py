@@ -75,7 +75,8 @@ class PlainWords:
         """Families named in ``text``; many structures have names only together with a side."""
         sided = f"{side} {text}" if side in ("left", "right") else f"both {text}"
         found = [_found(self._regions, t) for t in (text, f"left {text}", sided)]
-        return frozenset(map(self.family, max(found, key=len)))
+        most = max(found, key=len)
+        return frozenset(map(self.family, most))
 
     def severities(self, text: str) -> frozenset[str]:
         """Severity values named in ``text``."""
