@@ -32,19 +32,20 @@ PYTHON = (
     else sys.executable
 )
 
-# `step NAME ...` in a rule runs workflow/scripts/NAME.py, by STEP_PYTHON where libraries live apart.
-# No path belongs to the command that Snakemake remembers: another one is no reason to run again.
-step = (
-    f"step() {{ local usual={quote(PYTHON)}; "
-    f'"${{STEP_PYTHON:-$usual}}" {quote(str(SCRIPTS))}/"$1".py "${{@:2}}"; }}; '
-)
-shell.prefix(step.replace("{", "{{").replace("}", "}}"))  # it formats its argument
-
 try:
     RUN, DATASET = load_config(config, WORKFLOW.parent)
     SHARDS = DATASET.shard_names()
 except UserError as error:
     raise WorkflowError(str(error))
+
+# `step NAME ...` in a rule runs workflow/scripts/NAME.py; cxas pins older libraries than ours.
+# No path belongs to the command that Snakemake remembers: another one is no reason to run again.
+SEGMENT_PYTHON = quote(DATASET.segmentation.python or PYTHON)
+step = (
+    f'step() {{ local by={quote(PYTHON)}; [ "$1" != segment_anatomy ] || by={SEGMENT_PYTHON}; '
+    f'"$by" {quote(str(SCRIPTS))}/"$1".py "${{@:2}}"; }}; '
+)
+shell.prefix(step.replace("{", "{{").replace("}", "}}"))  # it formats its argument
 
 RESULTS = f"{RUN.results}/{DATASET.name}"
 SOURCE = DATASET.source_with_phantoms(f"{RESULTS}/draw_phantoms/images")

@@ -7,10 +7,6 @@ Beside the outputs lies a journal of the images done so far, which no rule decla
 delete it before it tries a killed shard again.
 """
 
-# The cxas package pins older libraries than ours. Where its interpreter lies is no reason to run
-# again, so it is no parameter; empty: the interpreter of all steps.
-SEGMENT_PYTHON = DATASET.segmentation.python or ""
-
 
 rule segment_anatomy:
     input:
@@ -43,7 +39,6 @@ rule segment_anatomy:
     message:
         "segment_anatomy: shard {wildcards.shard}"
     shell:
-        "STEP_PYTHON={SEGMENT_PYTHON:q} "
         "step segment_anatomy --images {input.images}"
         " --reference resources/reference --boxes {output.boxes} --masks {output.masks}"
         " --status {output.status} --ledger {output.ledger}"
