@@ -118,3 +118,26 @@ def test_bootstrap_can_be_left_out(tmp_path: Path) -> None:
         frame([], REGION_BOXES), status("a"), [("drawn", "phantom", gold)], Settings("t", 0, 0)
     )
     assert scores["low"].null_count() == scores.height
+
+
+def test_the_place_in_our_lungs_is_fitted_on_the_other_half(tmp_path: Path) -> None:
+    gold = truth(
+        tmp_path / "truth.parquet",
+        *((i, "heart", [10 * n + 4.0, 5, 10 * n + 8.0, 10], "frontal") for n, i in enumerate("ab")),
+        ("c", "heart", [0, 0, 10, 10], "frontal"),
+    )
+    lungs = [box_row(i, "lungs", [10 * n, 0, 10 * n + 10, 10]) for n, i in enumerate("ab")]
+    status_table = pl.concat([status("a", "b"), status("c", state="no_localization")])
+    scores = evaluate(frame(lungs, REGION_BOXES), status_table, [("d", "phantom", gold)], SETTINGS)
+    # heart lies at the same place in both lungs; without lungs there is no place
+    assert values(scores, "median box in our lungs")["heart"] == pytest.approx(2 / 3)
+    assert values(scores, "ours", "refused")["heart"] == pytest.approx(1 / 3)
+
+
+def test_lungs_are_not_placed_in_themselves(tmp_path: Path) -> None:
+    gold = truth(
+        tmp_path / "truth.parquet",
+        *((i, "left lung", [0, 0, 10, 10], "frontal") for i in "ab"),
+    )
+    scores = evaluate(frame([], REGION_BOXES), status("a", "b"), [("d", "phantom", gold)], SETTINGS)
+    assert set(scores["system"]) == {"ours", "median box"}

@@ -596,9 +596,9 @@ REGION_SCORES = pl.Schema(
     {
         "dataset": STR,
         "reference": STR,
-        "system": STR,  # ours, median box (a constant box fitted on the other half of the images)
+        "system": STR,  # ours, median box, median box in our lungs (fitted on the other half)
         "structure": STR,  # region name of resources/reference/regions.csv
-        "metric": STR,  # iou_mean, iou_p10; a structure that is not found counts as 0
+        "metric": STR,  # iou_mean, iou_p10 (not found counts as 0), refused (ours; share of images)
         "value": FLOAT,
         "low": FLOAT,  # 95 % bootstrap interval over images
         "high": FLOAT,

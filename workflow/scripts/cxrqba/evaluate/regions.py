@@ -1,10 +1,11 @@
 """Region boxes against known anatomy: manual masks of real films, outlines of drawn ones.
 
 Intersection over union of our box and the reference box, per structure and side; a structure that
-is not found counts as 0, a box that is a fallback as not found. Beside ours stands the median box:
-one constant box per structure and view (as shares of the image), fitted on the other half of the
-images, so that no image is compared with a box it helped to fit. Intervals come from a bootstrap
-over images.
+is not found counts as 0, a box that is a fallback as not found. Beside ours stand two systems that
+look for nothing: the median box, one constant box per structure and view (as shares of the image),
+and the median box in the lungs we found (as shares of the box around them). Both are fitted on the
+other half of the images, so that no image is compared with a box it helped to fit. Intervals come
+from a bootstrap over images.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from cxrqba.tables import frame, read_table
 
 Floats = npt.NDArray[np.float64]
 
-OURS, MEDIAN = "ours", "median box"
+OURS, MEDIAN, IN_LUNGS = "ours", "median box", "median box in our lungs"
 LATERAL = " (lateral)"
 """Suffix of structures in lateral images: heart and spine look different from the side."""
 
@@ -50,6 +51,16 @@ class Target:
     box: tuple[float, ...]
     height: int
     width: int
+
+    @classmethod
+    def of_mask(
+        cls, structure: str, image_id: str, mask: npt.NDArray[np.bool_], size: tuple[int, int]
+    ) -> Target:
+        """The box of a mask that is not empty, stretched to ``size`` (height, width)."""
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        sx, sy = size[1] / mask.shape[1], size[0] / mask.shape[0]
+        box = (columns[0] * sx, rows[0] * sy, (columns[-1] + 1) * sx, (rows[-1] + 1) * sy)
+        return cls(structure, image_id, tuple(map(float, box)), *size)
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ def evaluate(
         r["image_id"]: (r["height"], r["width"])
         for r in status.filter(pl.col("status") != "unreadable").iter_rows(named=True)
     }
+    refused = set(status.filter(pl.col("status") == "no_localization")["image_id"])
     found = {
         (r["image_id"], r["region"]): r["bboxes"]
         for r in boxes.filter(~pl.col("is_fallback")).iter_rows(named=True)
@@ -92,6 +104,15 @@ def evaluate(
             )
             for system, values in _systems(chosen, found).items():
                 rows += _scores(values, settings, name, system, structure)
+            missing = np.array([t.image_id in refused for t in chosen], dtype=np.float64)
+            rows += _scores(
+                (missing, int(len(missing) - missing.sum())),
+                settings,
+                name,
+                OURS,
+                structure,
+                ("refused",),
+            )
     return frame(rows, REGION_SCORES)
 
 
@@ -116,18 +137,13 @@ def read_masks(path: Path, sizes: Mapping[str, tuple[int, int]]) -> list[Target]
         raise UserError(f"{path}: no folder masks/ with one folder a structure in it")
     targets = []
     for structure, name in MASK_FOLDERS.items():
-        for image_id, (height, width) in sorted(sizes.items()):
+        for image_id, size in sorted(sizes.items()):
             file = folder / name / f"{image_id}.png"
             if not file.is_file():
                 continue
             mask = _mask(file)
-            rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-            if rows.size == 0:
-                continue
-            sx, sy = width / mask.shape[1], height / mask.shape[0]
-            box = (columns[0] * sx, rows[0] * sy, (columns[-1] + 1) * sx, (rows[-1] + 1) * sy)
-            target = Target(structure, image_id, tuple(map(float, box)), height, width)
-            targets.append(target)
+            if mask.any():
+                targets.append(Target.of_mask(structure, image_id, mask, size))
     return targets
 
 
@@ -147,41 +163,81 @@ def _systems(
     ours = [found.get((t.image_id, region), []) for t in targets]
     systems = {OURS: ours}
     if len(targets) > 1:
-        halves = [_median_box(targets[1::2]), _median_box(targets[0::2])]
-        constant: list[Sequence[Sequence[float]]] = []
-        for number, target in enumerate(targets):
-            size = np.array([target.width, target.height] * 2)
-            constant.append([(halves[number % 2] * size).tolist()])
-        systems[MEDIAN] = constant
+        systems[MEDIAN] = _constant(targets, [(0, 0, t.width, t.height) for t in targets])
+        if "lung" not in region:
+            lungs = [_around(found.get((t.image_id, "lungs"), [])) for t in targets]
+            systems[IN_LUNGS] = _constant(targets, lungs)
     return {
         name: (
-            np.array([_iou(t.box, b) for t, b in zip(targets, given, strict=True)]),
+            np.array([box_iou(t.box, b) for t, b in zip(targets, given, strict=True)]),
             sum(1 for b in given if b),
         )
         for name, given in systems.items()
     }
 
 
-def _iou(box: Sequence[float], given: Sequence[Sequence[float]]) -> float:
+def box_iou(box: Sequence[float], given: Sequence[Sequence[float]]) -> float:
+    """Intersection over union of a box and the union of those given; 0 without any."""
     one, other, both = overlap([box], given)
     return both / (one + other - both) if both else 0.0
 
 
-def _median_box(targets: Sequence[Target]) -> Floats:
-    """(4,) median box as shares of the image."""
-    shares = [np.array(t.box) / np.array([t.width, t.height, t.width, t.height]) for t in targets]
-    median: Floats = np.median(np.array(shares), axis=0)
-    return median
+def _constant(
+    targets: Sequence[Target], frames: Sequence[Sequence[float] | None]
+) -> list[Sequence[Sequence[float]]]:
+    """Per target the median box of the other half, in its frame (x1, y1, x2, y2); none without."""
+    halves = [_median_box(targets[1::2], frames[1::2]), _median_box(targets[::2], frames[::2])]
+    given: list[Sequence[Sequence[float]]] = []
+    for number, box in enumerate(frames):
+        shares = halves[number % 2]
+        if box is None or shares is None:
+            given.append([])
+        else:
+            given.append([(_corner(box) + shares * _size(box)).tolist()])
+    return given
+
+
+def _median_box(
+    targets: Sequence[Target], frames: Sequence[Sequence[float] | None]
+) -> Floats | None:
+    """(4,) median box as shares of the frames; None without any frame."""
+    shares = [
+        (np.array(t.box) - _corner(f)) / _size(f)
+        for t, f in zip(targets, frames, strict=True)
+        if f is not None
+    ]
+    return np.asarray(np.median(np.array(shares), axis=0)) if shares else None
+
+
+def _corner(box: Sequence[float]) -> Floats:
+    return np.tile(np.array(box[:2], dtype=np.float64), 2)
+
+
+def _size(box: Sequence[float]) -> Floats:
+    return np.tile(np.array(box[2:], dtype=np.float64), 2) - _corner(box)
+
+
+def _around(boxes: Sequence[Sequence[float]]) -> Sequence[float] | None:
+    """The one box around others; None without any."""
+    if not boxes:
+        return None
+    array = np.array(boxes)
+    return [*array[:, :2].min(axis=0), *array[:, 2:].max(axis=0)]
 
 
 def _scores(
-    values: tuple[Floats, int], settings: Settings, reference: str, system: str, structure: str
+    values: tuple[Floats, int],
+    settings: Settings,
+    reference: str,
+    system: str,
+    structure: str,
+    metrics: Sequence[str] = ("iou_mean", "iou_p10"),
 ) -> list[dict[str, Any]]:
     overlaps, given = values
     weights = draw_weights(len(overlaps), settings.bootstrap, settings.seed)
     drawn = [np.repeat(overlaps, w) for w in weights] if settings.bootstrap else []
     rows = []
-    for metric in ("iou_mean", "iou_p10"):
+    for metric in metrics:
         draws = [_value(metric, d) for d in drawn]
         low, high = np.percentile(draws, [2.5, 97.5]) if draws else (None, None)
         rows.append(
@@ -202,6 +258,6 @@ def _scores(
 
 
 def _value(metric: str, overlaps: Floats) -> float:
-    if metric == "iou_mean":
-        return float(overlaps.mean())
-    return float(np.percentile(overlaps, 10))
+    if metric == "iou_p10":
+        return float(np.percentile(overlaps, 10))
+    return float(overlaps.mean())
