@@ -162,6 +162,9 @@ HEART_PULL, CLAVICLE_PULL = 0.05, 0.1
 MIN_FLUX, MIN_LUNG_FLUX = 0.48, 0.33
 """Mean over both lungs and of the worse one. Frontal films stay above 0.57 and 0.54; photographs,
 noise, other body parts and lateral films below 0.43 and 0.42."""
+CLEAR_FLUX = 0.62
+"""Below it the film may be one with black and white exchanged, in which ribs and the heart make a
+convincing pair of wrong lungs: both ways are tried and the better one is taken."""
 MIN_CLAVICLE_FLUX = 0.0
 MIN_LATERAL_FLUX = 0.68
 """One outline finds more look-alikes: drawings and frontal films reach 0.66, drawn lateral films
@@ -186,13 +189,18 @@ class _Lungs:
     fluxes: tuple[float, float]  # right, left
 
     @property
+    def strength(self) -> float:
+        """Mean flux of both lungs."""
+        return sum(self.fluxes) / 2
+
+    @property
     def convincing(self) -> bool:
-        return sum(self.fluxes) / 2 >= MIN_FLUX and min(self.fluxes) >= MIN_LUNG_FLUX
+        return self.strength >= MIN_FLUX and min(self.fluxes) >= MIN_LUNG_FLUX
 
     @property
     def quality(self) -> float:
         """0 at the threshold's foot, 1 where the outline follows edges all along."""
-        return float(np.clip((sum(self.fluxes) / 2 - 0.35) / 0.45, 0, 1))
+        return float(np.clip((self.strength - 0.35) / 0.45, 0, 1))
 
     def outline(self, side: str) -> tuple[Array, Array]:
         """x and y (n,) of the border of one lung."""
@@ -250,16 +258,20 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     if min(size) < MIN_SIDE or not np.isfinite(image).all() or np.ptp(image) < 1e-3:
         return None
     prepared = prepare(image)
-    for attempt in (prepared, prepared.inverted()):
-        if view != "lateral":
-            lungs = _fit_lungs(attempt)
-            if lungs.convincing:
-                return _frontal(attempt, lungs).anatomy("frontal", lungs.quality, size)
-        if view != "frontal" and attempt is prepared:
-            found = _lateral(attempt)
-            if found is not None:
-                return found[0].anatomy("lateral", found[1], size)
-    return None
+    fits: list[tuple[Field, _Lungs]] = []
+    if view != "lateral":
+        fits.append((prepared, _fit_lungs(prepared)))
+    if view != "frontal" and not any(lungs.convincing for _, lungs in fits):
+        found = _lateral(prepared)
+        if found is not None:
+            return found[0].anatomy("lateral", found[1], size)
+    if fits and fits[0][1].strength < CLEAR_FLUX:
+        fits.append((prepared.inverted(), _fit_lungs(prepared.inverted())))
+    convincing = [fit for fit in fits if fit[1].convincing]
+    if not convincing:
+        return None
+    attempt, lungs = max(convincing, key=lambda fit: fit[1].strength)
+    return _frontal(attempt, lungs).anatomy("frontal", lungs.quality, size)
 
 
 # --- frontal --------------------------------------------------------------------------------------
