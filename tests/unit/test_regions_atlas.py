@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 from scipy import ndimage
 from skimage import data
 
@@ -82,6 +83,84 @@ def test_exposure_and_inversion_do_not_matter() -> None:
     for changed in (image * 0.4 + 0.1, 1 - image):
         again = found_boxes(changed.astype(np.float32), "frontal")
         assert iou(again["left lung"], plain["left lung"]) > 0.95
+
+
+@pytest.mark.parametrize("degrees", [-7, 8])
+def test_a_tilted_film_is_read_as_it_lies(degrees: float) -> None:
+    image, _ = film("PA", 1)
+    turned = ndimage.rotate(image, degrees, reshape=False, order=1)
+    for name in ("right lung", "left lung"):
+        upright = ndimage.rotate(mask_of(image, name), degrees, reshape=False, order=0) > 0
+        found = mask_of(turned, name) > 0
+        assert (upright & found).sum() > 0.85 * (upright | found).sum(), name
+
+
+def mask_of(image: Gray, name: str) -> NDArray[np.uint8]:
+    """The mask found in a frontal film, on the whole grid."""
+    anatomy = find_anatomy(image, "frontal")
+    assert anatomy is not None
+    crop = anatomy.masks[name]
+    grid = np.zeros(anatomy.frame, dtype=np.uint8)
+    grid[crop.top : crop.bottom, crop.left : crop.right] = crop.pixels
+    return grid
+
+
+def hand() -> Gray:
+    """Palm, five fingers with bones in them, bright on black."""
+    picture = Image.new("L", (400, 500))
+    pen = ImageDraw.Draw(picture)
+    pen.ellipse((110, 250, 300, 470), fill=120)
+    for number, (x, top) in enumerate(((60, 220), (130, 80), (185, 50), (240, 70), (300, 130))):
+        base = 150 + 30 * number, 330
+        pen.line((x, top, *base), fill=110, width=38)
+        pen.line((x, top, *base), fill=220, width=16)
+    return np.asarray(picture, dtype=np.float32) / 255
+
+
+def knee() -> Gray:
+    """Thigh and shin bones that meet, in soft tissue."""
+    picture = Image.new("L", (400, 500))
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((90, 0, 310, 500), fill=90)
+    pen.rectangle((150, 0, 250, 190), fill=200)
+    pen.ellipse((120, 150, 280, 250), fill=210)
+    pen.ellipse((120, 262, 280, 320), fill=210)
+    pen.rectangle((155, 300, 245, 500), fill=200)
+    return np.asarray(picture, dtype=np.float32) / 255
+
+
+def face() -> Gray:
+    """An oval with two dark eyes beside a bright nose, the nearest thing to a pair of lungs."""
+    picture = Image.new("L", (400, 500), 30)
+    pen = ImageDraw.Draw(picture)
+    pen.ellipse((60, 40, 340, 470), fill=190)
+    for x in (130, 230):
+        pen.ellipse((x, 170, x + 50, 205), fill=40)
+    pen.polygon(((200, 200), (170, 300), (230, 300)), fill=230)
+    pen.arc((130, 320, 270, 400), 10, 170, fill=60, width=12)
+    return np.asarray(picture, dtype=np.float32) / 255
+
+
+def text_page() -> Gray:
+    """Black lines of letters on white."""
+    picture = Image.new("L", (400, 500), 255)
+    pen = ImageDraw.Draw(picture)
+    for y in range(30, 470, 18):
+        pen.text((30, y), "no line of this page shows a chest at all", fill=0, font_size=14)
+    return np.asarray(picture, dtype=np.float32) / 255
+
+
+@pytest.mark.parametrize("view", ["frontal", "unknown"])
+@pytest.mark.parametrize("degrees", [0, 90])
+@pytest.mark.parametrize("draw_it", [hand, knee, face, text_page])
+def test_drawings_of_other_things_are_refused(
+    draw_it: Callable[[], Gray], degrees: int, view: str
+) -> None:
+    image = ndimage.rotate(draw_it(), degrees, order=1)
+    blurred = ndimage.gaussian_filter(image, 3)
+    noisy = image + np.random.default_rng(1).normal(0, 0.05, image.shape)
+    for version in (image, 1 - image, blurred, noisy):
+        assert find_anatomy(version.astype(np.float32), view) is None
 
 
 def test_even_borders_do_not_matter() -> None:

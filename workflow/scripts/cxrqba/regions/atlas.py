@@ -19,11 +19,12 @@ the same films; no film is contained in them. The lateral outline was drawn with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from scipy import ndimage
 
 from cxrqba.regions.contours import (
     Array,
@@ -162,6 +163,8 @@ HEART_PULL, CLAVICLE_PULL = 0.05, 0.1
 MIN_FLUX, MIN_LUNG_FLUX = 0.48, 0.33
 """Mean over both lungs and of the worse one. Frontal films stay above 0.57 and 0.54; photographs,
 noise, other body parts and lateral films below 0.43 and 0.42."""
+TILT_STEPS, MAX_TILT = ((6, 0.02), (3, 0.01)), 18
+"""Degrees by which lungs that were found are turned, the flux a turn has to gain; at most."""
 CLEAR_FLUX = 0.62
 """Below it the film may be one with black and white exchanged, in which ribs and the heart make a
 convincing pair of wrong lungs: both ways are tried and the better one is taken."""
@@ -228,6 +231,29 @@ class _Drawing:
         ImageDraw.Draw(image).polygon(points, fill=1)
         return np.array(image, dtype=bool)
 
+    def turned(self, image: Field) -> _Drawing:
+        """All that was drawn upright, as it lies in an image with a tilt."""
+        sine, cosine = np.sin(image.tilt), np.cos(image.tilt)
+        back = np.array([[cosine, -sine], [sine, cosine]])  # row and column
+        middle = (np.array(self.shape) - 1) / 2
+        shift = middle - back @ middle
+
+        def mask(drawn: Mask) -> Mask:
+            turned = ndimage.affine_transform(drawn.astype(np.uint8), back, shift, order=0)
+            return np.asarray(turned > 0)
+
+        def box(upright: Box) -> Box:
+            x1, y1, x2, y2 = upright
+            x, y = image.turn(np.array([x1, x2, x2, x1]), np.array([y1, y1, y2, y2]))
+            return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+
+        return _Drawing(
+            self.shape,
+            {name: mask(m) for name, m in self.masks.items()},
+            {name: box(b) for name, b in self.boxes.items()},
+            {name: box(b) for name, b in self.imagenome.items()},
+        )
+
     def anatomy(self, view: str, quality: float, size: tuple[int, int]) -> Anatomy:
         """With boxes in original pixels; ``size`` is (height, width) of the image."""
         sx, sy = size[1] / self.shape[1], size[0] / self.shape[0]
@@ -270,14 +296,30 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     convincing = [fit for fit in fits if fit[1].convincing]
     if not convincing:
         return None
-    attempt, lungs = max(convincing, key=lambda fit: fit[1].strength)
+    attempt, lungs = _levelled(*max(convincing, key=lambda fit: fit[1].strength))
     return _frontal(attempt, lungs).anatomy("frontal", lungs.quality, size)
 
 
 # --- frontal --------------------------------------------------------------------------------------
 
 
-def _fit_lungs(image: Field) -> _Lungs:
+def _levelled(image: Field, lungs: _Lungs) -> tuple[Field, _Lungs]:
+    """The image with the tilt at which the lungs follow its edges best, and the lungs there."""
+    for degrees, gain in TILT_STEPS:
+        for sign in (-1, 1):
+            while abs(tilt := image.tilt + sign * np.radians(degrees)) <= np.radians(MAX_TILT):
+                turned = replace(image, tilt=float(tilt))
+                again = _fit_lungs(turned, lungs.placement)
+                if again.strength < lungs.strength + gain:
+                    break
+                image, lungs = turned, again
+        if image.tilt == 0:  # no coarse turn helped: a fine one would follow noise
+            break
+    return image, lungs
+
+
+def _fit_lungs(image: Field, near: Array | None = None) -> _Lungs:
+    """Search both lungs, in the whole image or from a placement ``near`` them."""
     x1, y1, x2, y2 = image.content
     width, height = x2 - x1, y2 - y1
     unit = np.array([width, width, width, width, 0.4, 0.4] * 2, dtype=float)
@@ -305,8 +347,8 @@ def _fit_lungs(image: Field) -> _Lungs:
     extent = np.array([width, height, width, height, 1, 1] * 2, dtype=float)
     corner = np.array([x1, y1, x1, y1, 0, 0] * 2, dtype=float)
     centre = np.array([0.5, 0.5, 0.5, 0.5, 0, 0] * 2)
-    found = []
-    for scale, shift in STARTS:
+    found = [(near, 0.0)] if near is not None else []
+    for scale, shift in STARTS if near is None else ():
         start = (TYPICAL - centre) * scale + centre
         start[[1, 3, 7, 9]] += shift
         start[[4, 5, 10, 11]] = 0
@@ -377,7 +419,7 @@ def _frontal(image: Field, lungs: _Lungs) -> _Drawing:
     _add_lung_parts(drawing, frames, domes)
     _add_midline(drawing, frames, around, heart)
     _merge_sides(drawing)
-    return drawing
+    return drawing.turned(image) if image.tilt else drawing
 
 
 def _on_dome(lung: Shape) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ are searched at random from a fixed seed, within priors on size and position.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,7 @@ class Field:
     x: Gray  # (h, w) horizontal part of the unit gradient
     y: Gray
     content: tuple[int, int, int, int]  # x1, y1, x2, y2 of the image within even borders
+    tilt: float = 0.0  # radians, clockwise, by which outlines are turned before they are compared
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -113,7 +114,13 @@ class Field:
 
     def inverted(self) -> Field:
         """The same image with black and white exchanged."""
-        return Field(1 - self.gray, -self.x, -self.y, self.content)
+        return replace(self, gray=1 - self.gray, x=-self.x, y=-self.y)
+
+    def turn(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Where points of an upright chest lie in this image, turned about its middle."""
+        sine, cosine = np.sin(self.tilt), np.cos(self.tilt)
+        cy, cx = ((n - 1) / 2 for n in self.shape)
+        return cx + cosine * (x - cx) - sine * (y - cy), cy + sine * (x - cx) + cosine * (y - cy)
 
 
 def prepare(image: Gray) -> Field:
@@ -145,7 +152,7 @@ def _content(gray: Gray) -> tuple[int, int, int, int]:
 def flux(field: Field, shape: Shape, placements: Array) -> Array:
     """Mean flux (k,) through the outline for (k, size) placements."""
     height, width = field.shape
-    x, y = shape.place(placements)
+    x, y = field.turn(*shape.place(placements))
     tx = np.roll(x, -1, axis=1) - np.roll(x, 1, axis=1)
     ty = np.roll(y, -1, axis=1) - np.roll(y, 1, axis=1)
     # the sign of the enclosed area tells on which side of the outline its outside lies
