@@ -125,14 +125,13 @@ def gold(kind):
 
 def peer_claims():
     """What `make peer` wrote, if it was run: the peer has an environment of its own."""
-    path = Path(f"{RESULTS}/evaluate_extraction/peer.parquet")
-    return [str(path)] if path.is_file() else []
+    path = f"{RESULTS}/evaluate_extraction/peer.parquet"
+    return [path] if Path(path).is_file() else []
 
 
 def targets():
     """What a full run makes; a dataset without reports stops after localisation."""
-    tables = ["table_accounting"]
-    figures = []
+    tables, figures = ["table_accounting"], []
     if DATASET.evaluate.regions:
         tables.append("table_regions")
     if DATASET.evaluate.extraction:
