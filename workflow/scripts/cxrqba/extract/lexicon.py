@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from cxrqba.extract.ellipsis import Ellipsis
 from cxrqba.extract.matcher import Match, PhraseTable
 from cxrqba.extract.words import Word, word_set, words
 from cxrqba.reference.tables import Finding, Reference, Structure, Value
@@ -145,10 +146,14 @@ class Lexicon:
             (p, kind) for kind in ("regional distinction", "related region") for p in phrases[kind]
         )
         self._fixed = PhraseTable((p, p) for p in reference.laterality["fixed_names"])
+        self._ellipsis = Ellipsis(self._findings, _degrees(reference).__contains__)
 
-    def read(self, text: str, offset: int) -> Reading:
-        """Find every phrase in a sentence that starts at ``offset`` of the report."""
-        sentence = words(text, offset)
+    def read(self, text: str, offset: int, named: str = "") -> Reading:
+        """Find every phrase in a sentence that starts at ``offset`` of the report.
+
+        ``named`` is the finding that the sentence before spoke of last.
+        """
+        sentence = self._ellipsis.completed(words(text, offset), words(named))
         findings = self._composed_lists(sentence, self._findings.find(sentence))
         subjects = self._structures.find(sentence)
         before = [m for m in self._before.find(sentence) if not _inside(m, findings)]
@@ -239,6 +244,13 @@ def _value_phrases(values: Iterable[Value]) -> Iterator[tuple[str, Value]]:
     for value in values:
         for phrase in (value.name, *value.synonyms):
             yield phrase, value
+
+
+def _degrees(reference: Reference) -> frozenset[str]:
+    """Normal forms of the single words of degree and change."""
+    values = [*reference.changes, *(v for v in reference.modifiers if v.kind == "severity")]
+    phrases = (words(phrase) for v in values for phrase in (v.name, *v.synonyms))
+    return frozenset(found[0].norm for found in phrases if len(found) == 1)
 
 
 def _is_whole(sentence: list[Word], match: Match) -> bool:

@@ -12,6 +12,7 @@ looks like health.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -22,7 +23,14 @@ from cxrqba.extract.clauses import MAX_WORDS, clauses, pieces
 from cxrqba.extract.comparing import change_of_relative, compare, comparison_drafts
 from cxrqba.extract.coverage import NON_OBSERVATIONAL, PARTLY_COVERED, UNCOVERED, Coverage
 from cxrqba.extract.denials import normal_drafts
-from cxrqba.extract.drafts import Clause, Draft, rows_of, with_children
+from cxrqba.extract.drafts import (
+    ASSERTING,
+    DENYING,
+    Clause,
+    Draft,
+    rows_of,
+    with_children,
+)
 from cxrqba.extract.lexicon import Lexicon, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.merging import (
@@ -73,12 +81,16 @@ class ObservationExtractor:
         drafts: list[Draft] = []
         unread: dict[str, list[tuple[int, int]]] = {}
         kept = _reported(sentences)
+        before = {b["sent_id"]: a["sent_id"] for a, b in pairwise(kept)}
+        named: dict[str, str] = {}
         for rows in _clusters(kept):
             found: list[Draft] = []
             for row in rows:
-                text = masked[row["start"] : row["end"]]
-                told, unread[row["sent_id"]] = self._read_with_phrases(row, text, found)
+                text, sent_id = masked[row["start"] : row["end"]], row["sent_id"]
+                last = named.get(before.get(sent_id, ""), "")
+                told, unread[sent_id] = self._read_with_phrases(row, text, found, last)
                 found += told
+                named[sent_id] = _last_named(told)
             drafts += merged(found, {r["sent_id"]: r["section_type"] for r in rows})
         added = {s["sent_id"] for s in kept if s["section"].upper().startswith(_ADDENDUM)}
         with_side_of_first(drafts, self._descendants)
@@ -88,12 +100,12 @@ class ObservationExtractor:
         return rows_of(study_id, drafts)
 
     def _read_with_phrases(
-        self, row: Mapping[str, Any], text: str, earlier: Sequence[Draft]
+        self, row: Mapping[str, Any], text: str, earlier: Sequence[Draft], before: str
     ) -> tuple[list[Draft], list[tuple[int, int]]]:
         """As :meth:`_read`; a site's phrase gives what its plain sentences say."""
         sent_id, start = row["sent_id"], row["start"]
         phrases = self._site_phrases.find(text)
-        drafts, unread = self._read(sent_id, without(text, phrases), start, earlier)
+        drafts, unread = self._read(sent_id, without(text, phrases), start, earlier, before)
         for phrase in phrases:
             span = (sent_id, start + phrase.start, start + phrase.end)
             for sentence in phrase.meant:
@@ -110,16 +122,19 @@ class ObservationExtractor:
         return self._read(sent_id, text, offset, earlier)[0]
 
     def _read(
-        self, sent_id: str, text: str, offset: int, earlier: Sequence[Draft]
+        self, sent_id: str, text: str, offset: int, earlier: Sequence[Draft], before: str = ""
     ) -> tuple[list[Draft], list[tuple[int, int]]]:
-        """Observations of a sentence, and [start, end) in the report of what was not read."""
+        """Observations of a sentence, and [start, end) in the report of what was not read.
+
+        ``before`` is the finding that the sentence before spoke of last.
+        """
         found: list[Draft] = []
         unread: list[tuple[int, int]] = []
         for start, end in pieces(text):
             if len(words(text[start:end])) > MAX_WORDS:
                 unread.append((offset + start, offset + end))
                 continue
-            reading = self._lexicon.read(text[start:end], offset + start)
+            reading = self._lexicon.read(text[start:end], offset + start, before)
             unread += self._read_clauses(reading, sent_id, found, earlier)
         return found, unread
 
@@ -213,6 +228,12 @@ def _clusters(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]
         key = (0, row["cluster"]) if row["cluster"] is not None else (1, row["sent_id"])
         clusters.setdefault(key, []).append(row)
     return list(clusters.values())
+
+
+def _last_named(drafts: Sequence[Draft]) -> str:
+    """The finding that a sentence's last statement of one finding speaks of."""
+    single = [d.entities[0] for d in drafts if len(d.key) == 1 and d.level in ASSERTING + DENYING]
+    return single[-1] if single else ""
 
 
 _ADDENDUM = "ADDEND"

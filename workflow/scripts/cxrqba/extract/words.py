@@ -49,6 +49,7 @@ class Word:
     norm: str
     start: int
     end: int
+    supplied: bool = False  # left out by the report; the span is of the word that stands for it
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -363,5 +363,7 @@ def surface(reading: Reading, first: int, last: int) -> str:
     """The report's characters of words [first, last), white space made single spaces."""
     if first >= last:
         return ""
+    if any(w.supplied for w in reading.words[first:last]):
+        return " ".join(w.text for w in reading.words[first:last]).replace(" ,", ",")
     start, end = reading.words[first].start, reading.words[last - 1].end
     return " ".join(reading.text[start - reading.offset : end - reading.offset].split())
