@@ -65,12 +65,13 @@ def clauses(reading: Reading) -> list[tuple[int, int]]:
 
 
 def _relative_parts(reading: Reading, first: int, last: int) -> list[tuple[int, int]]:
-    """Cut "which has decreased, with a small B" behind what it says of the finding before."""
+    """Cut "which has decreased, with a small B" behind what it tells of the finding before."""
     if reading.norm(first - 1) != "which":
         return [(first, last)]
     named = next((f.first for f in reading.findings if first <= f.first < last), last)
     joints = [i for i in range(first, named) if reading.norm(i) in (",", "with", "and")]
-    if not joints or not any(first <= c.first and c.last <= joints[0] for c in reading.changes):
+    told = (*reading.changes, *reading.regions)
+    if not joints or not any(first <= m.first and m.last <= joints[0] for m in told):
         return [(first, last)]
     return [(first, joints[0]), (joints[0], last)]
 

@@ -1,10 +1,12 @@
-"""Clauses that only compare with an earlier study, and changes told of the finding before them."""
+"""Clauses that compare with an earlier study, and what is told of the finding before them."""
 
 from __future__ import annotations
 
-from cxrqba.extract.drafts import DENYING, Clause, Draft
+from cxrqba.extract.drafts import DENYING, Clause, Draft, sides_of
 from cxrqba.extract.wording import sentence_case
 from cxrqba.extract.zones import Zone, places, side_text, surface, told_changes
+
+_STABLE = "stable"
 
 
 def comparison_drafts(clause: Clause, has_findings: bool) -> list[Draft]:
@@ -64,9 +66,27 @@ def change_of_relative(clause: Clause, before: Clause, target: Draft) -> bool:
     """
     reading = clause.reading
     changes = clause.within(reading.changes)
-    if not changes or target.changes or target.level in DENYING:
+    if target.level in DENYING:  # "no nodule over 5 mm; several smaller ones" tells of others
+        return bool(changes) and all(m.value.name == _STABLE for m in changes)
+    if not changes or target.changes:
         return bool(changes)
     target.changes = list(dict.fromkeys(surface(reading, m.first, m.last) for m in changes))
     told = surface(reading, before.first, clause.last).strip(" ,;:.")
     target.change_sentence = sentence_case(told) + "."
+    return True
+
+
+def place_of_relative(clause: Clause, target: Draft) -> bool:
+    """ "..., which lies within the left lower lobe": the place belongs to the finding before.
+
+    Returns whether the clause gives a place that does not contradict the finding's own side.
+    """
+    area = Zone(clause.range)
+    located, side = places(clause.reading, None, area), side_text(clause.reading, area)
+    own, told = sides_of(target.side_text), sides_of(side)
+    if not located or target.level in DENYING or (own and told and own != told):
+        return False
+    target.regions = list(target.regions) + located
+    target.side_text = f"{target.side_text} {side}".strip()
+    target.spans = sorted({*target.spans, *clause.spans([(p.first, p.last) for p in located])})
     return True

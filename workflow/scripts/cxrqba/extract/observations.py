@@ -20,7 +20,12 @@ import polars as pl
 from cxrqba.config import SiteConfig
 from cxrqba.extract.asserting import attach, finding_drafts
 from cxrqba.extract.clauses import MAX_WORDS, clauses, pieces
-from cxrqba.extract.comparing import change_of_relative, compare, comparison_drafts
+from cxrqba.extract.comparing import (
+    change_of_relative,
+    compare,
+    comparison_drafts,
+    place_of_relative,
+)
 from cxrqba.extract.coverage import NON_OBSERVATIONAL, PARTLY_COVERED, UNCOVERED, Coverage
 from cxrqba.extract.denials import normal_drafts
 from cxrqba.extract.drafts import (
@@ -144,19 +149,26 @@ class ObservationExtractor:
         """Add the observations of a reading to ``found``; returns what was not read."""
         unread: list[tuple[int, int]] = []
         carried: list[Match] = []
+        subject: list[tuple[int, int]] = []
         previous: Clause | None = None
         for first, last in clauses(reading):
             clause = Clause(reading, sent_id, first, last)
             context = _spoken_of(clause, found, earlier)
             findings = clause.within(reading.findings)
             drafts = finding_drafts(clause, findings, context, self.reference.absences)
-            drafts += normal_drafts(clause, carried, bool(drafts))
+            normal = normal_drafts(clause, carried, bool(drafts))
+            if normal and not clause.within(reading.subjects):
+                # "the lungs are" of "the lungs are otherwise clear"
+                unread = [u for u in unread if u not in subject]
+            drafts += normal
             told = bool(drafts or findings)
             if not drafts:
                 told |= self._beside(clause, previous, context, found, earlier)
             carried = clause.within(reading.subjects) or carried
             found += drafts
-            unread += self._coverage.unread(reading, first, last, told)
+            left = self._coverage.unread(reading, first, last, told)
+            subject = [] if told or not clause.within(reading.subjects) else left
+            unread += left
             previous = clause
         return unread
 
@@ -182,7 +194,9 @@ class ObservationExtractor:
             return True
         attached = attach(clause, found or earlier, context)
         if previous is not None and found:
-            return change_of_relative(clause, previous, found[-1]) or attached
+            attached |= change_of_relative(clause, previous, found[-1])
+        if relative and context is not None:
+            attached |= place_of_relative(clause, context)
         return attached
 
     def _account(
