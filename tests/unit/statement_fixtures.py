@@ -1,7 +1,8 @@
 """Invented sentences as sets of short statements, for tests of the rules extraction.
 
 ``+`` present, ``?`` likely or possible, ``-`` absent, ``-?`` unlikely, ``~`` not assessed,
-``=`` only compared, ``!`` advised; then the finding and ``@`` with its sides: ``+pleural effusion@L``.
+``=`` only compared, ``!`` advised; then the finding and ``@`` with its sides:
+``+pleural effusion@L``.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from cxrqba.extract.zones import (
     values,
     zones,
 )
+from cxrqba.reference.tables import Reference
 
 _GONE = ("resolved", "removed", "no new")
 _DEFINITE = ("the", "this", "these", "that", "residual", "former")
@@ -33,15 +34,15 @@ _RAISING = ("positive", "likely", "possible")
 
 
 def finding_drafts(
-    clause: Clause, findings: Sequence[Match], context: Draft | None, absences: Sequence[str]
+    clause: Clause, findings: Sequence[Match], context: Draft | None, reference: Reference
 ) -> list[Draft]:
     """Observations of the findings a clause names.
 
-    ``context`` is the observation that a clause with "which" speaks of; ``absences`` are negative
-    words that turn another negative around.
+    ``context`` is the observation that a clause with "which" speaks of.
     """
     reading = clause.reading
-    made = [(f, claim(reading, clause.range, f, absences)) for f in findings]
+    absences, mimics = reference.absences, frozenset(reference.mimics)
+    made = [(f, claim(reading, clause.range, f, absences, mimics)) for f in findings]
     claims = [(finding, told) for finding, told in made if told is not None]
     kept = [f for f, _ in claims]
     links = [c.link for _, c in claims]

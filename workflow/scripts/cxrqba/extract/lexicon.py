@@ -98,6 +98,8 @@ class Reading:
     changes: list[Match]  # value: Value
     modifiers: list[Match]  # value: Value
     terminators: list[Match]
+    enders: list[Match]  # prepositions behind which a denial does not reach
+    doubted: list[Match]  # phrases in front of what a mimic was taken for
     parts: list[Match]  # value: name of a device part
     fixed: list[Match]  # names whose side word is not the side of a finding
     distinctions: list[Match]  # value: child type that a place told apart makes
@@ -140,6 +142,8 @@ class Lexicon:
         self._changes = PhraseTable(_value_phrases(reference.changes))
         self._modifiers = PhraseTable(_value_phrases(reference.modifiers))
         self._terminators = PhraseTable((p, p) for p in reference.scope_terminators)
+        self._enders = PhraseTable((p, p) for p in reference.scope_enders)
+        self._doubted = PhraseTable((p, p) for p in reference.doubted)
         phrases = reference.devices["children"]["phrases"]
         self._parts = PhraseTable((p, p) for p in phrases["device part"])
         self._distinctions = PhraseTable(
@@ -170,11 +174,15 @@ class Lexicon:
             before=before,
             after=after,
             non_assertions=[
-                m for m in self._non_assertions.find(sentence) if not _inside(m, before)
+                m for m in self._non_assertions.find(sentence) if not _inside(m, [*before, *after])
             ],
             changes=[m for m in self._changes.find(sentence) if not _inside(m, findings)],
             modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
-            terminators=[m for m in self._terminators.find(sentence) if not _inside(m, after)],
+            terminators=[
+                m for m in self._terminators.find(sentence) if not _inside(m, [*before, *after])
+            ],
+            enders=[m for m in self._enders.find(sentence) if not _inside(m, findings)],
+            doubted=self._doubted.find(sentence),
             parts=self._parts.find(sentence),
             distinctions=self._distinctions.find(sentence),
             fixed=[m for m in self._fixed.find(sentence) if _is_whole(sentence, m)],

@@ -20,6 +20,7 @@ _LOOSE = word_set(
     "with within bilaterally symmetrically free at thorax chest appearing well central other "
     "demonstrate show xxxx grossly symmetric stable unremarkable overall"
 )
+_OF_SOMETHING = ("negative", "clear", "free")
 _NEGATORS = word_set(
     "not no abnormal re incompletely poorly partially less hyper under never hardly nor"
 )
@@ -83,8 +84,8 @@ def _meant(structure: Match, predicate: Match) -> tuple[Structure, ...]:
 
 
 def _negated(reading: Reading, predicate: Match) -> bool:
-    if predicate.value == "negative" and reading.norm(predicate.last) == "for":
-        return True
+    if predicate.value in _OF_SOMETHING and reading.norm(predicate.last) in ("for", "of"):
+        return True  # "clear of edema" says nothing of the rest
     return any(reading.norm(predicate.first - k) in _NEGATORS for k in (1, 2)) and not any(
         reading.norm(i) in ("not", "no") for i in range(predicate.first, predicate.last)
     )

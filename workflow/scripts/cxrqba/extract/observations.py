@@ -45,6 +45,7 @@ from cxrqba.extract.merging import (
     without_contradicted_rest,
     without_overruled,
 )
+from cxrqba.extract.retracting import taken_back
 from cxrqba.extract.scope import PREDICATING
 from cxrqba.extract.site_phrases import SitePhrases, without
 from cxrqba.extract.words import words
@@ -155,7 +156,7 @@ class ObservationExtractor:
             clause = Clause(reading, sent_id, first, last)
             context = _spoken_of(clause, found, earlier)
             findings = clause.within(reading.findings)
-            drafts = finding_drafts(clause, findings, context, self.reference.absences)
+            drafts = finding_drafts(clause, findings, context, self.reference)
             normal = normal_drafts(clause, carried, bool(drafts))
             if normal and not clause.within(reading.subjects):
                 # "the lungs are" of "the lungs are otherwise clear"
@@ -185,6 +186,9 @@ class ObservationExtractor:
         Comparisons join ``found``; returns whether the clause was understood.
         """
         reading = clause.reading
+        spoken = context or (found[-1] if found and not clause.within(reading.structures) else None)
+        if spoken is not None and taken_back(clause, spoken):
+            return True
         relative = clause.first > 0 and reading.norm(clause.first - 1) in _RELATIVE
         compared = [] if relative else comparison_drafts(clause, bool(found))
         if compared and context is not None:

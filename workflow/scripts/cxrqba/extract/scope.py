@@ -12,29 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cxrqba.extract.lexicon import COPULAS, FINITE, HEDGES, Reading
-from cxrqba.extract.links import (
-    LINKS,
-    SEPARATORS,
-    accompanied,
-    apposed,
-    is_alternative,
-    link_of,
-    starts_anew,
-)
+from cxrqba.extract.lexicon import FINITE, HEDGES, Reading
+from cxrqba.extract.links import LINKS, accompanied, apposed, is_alternative, link_of
 from cxrqba.extract.matcher import Match
+from cxrqba.extract.reach import GOING, NEGATIVE, is_accompanied, is_between, reaches, reaches_back
+from cxrqba.extract.turned import denies_change, is_aside, is_mimicked, is_of_prior
 from cxrqba.extract.words import word_set, words
 
-NEGATIVE = ("negative", "unlikely")
 UNCERTAIN = ("likely", "possible", "cannot_exclude", "unlikely", "indeterminate")
-PARTICIPLES = word_set("seen identified noted present evident demonstrated visualized")
 PREDICATING = FINITE | frozenset(HEDGES) | LINKS | {"most", "also"}
 """Words behind "this" or "it" where that stands for the finding before, not in front of one."""
-CAUSES = word_set("due secondary related because owing attributable resulting caused result")
-"""Words of the cues that name a cause: it is there even if what it would cause is denied."""
-GOING = word_set(
-    "resolution resolved clearing cleared clearance removal removed resorbed withdrawn"
-)
 PARTLY = word_set("near nearly partial partially partly incomplete incompletely almost some slight")
 EARLIER = word_set("previously before earlier prior previous preceding")
 MOVING = word_set("by to into slightly approximately about several now somewhat further")
@@ -42,7 +29,6 @@ RECALLING = word_set("history hx h")
 CONSIDERED = word_set("consideration differential ddx possibility")
 _HEADING = 5
 """Words of a sentence among which its heading is sought."""
-_ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +41,25 @@ class Claim:
 
 
 def claim(
-    reading: Reading, clause: tuple[int, int], finding: Match, absences: Sequence[str]
+    reading: Reading,
+    clause: tuple[int, int],
+    finding: Match,
+    absences: Sequence[str],
+    mimics: frozenset[str] = frozenset(),
 ) -> Claim | None:
-    """What the clause claims of ``finding``; None if it is only asked for or recalled."""
+    """What the clause claims of ``finding``; None if it is only asked for or recalled.
+
+    ``absences`` are negative words that turn another negative around, ``mimics`` the findings that
+    pass for others.
+    """
     before = [
         c
         for c in _openers(reading, clause, finding)
         if c.first < finding.first
         and c.value not in ("", "positive", "comparison_only")
         and not _in_part(reading, c)
-        and _reaches(reading, c, finding, clause)
+        and reaches(reading, c, finding, clause)
+        and not is_aside(reading, c, finding, clause)
         and not _only_circumstance(reading, c, finding)
     ]
     after = [
@@ -80,6 +75,10 @@ def claim(
         return Claim("recommendation", tuple(recommended))
     if _is_asked(reading, clause, finding):
         return None
+    if is_of_prior(reading, clause, finding):
+        return Claim("comparison_only")
+    if is_mimicked(reading, clause, finding, mimics):
+        return Claim("unlikely", tuple(before[-1:]))
     inner = [HEDGES[s] for s in finding.skipped if s in HEDGES]
     link = link_of(reading, clause, finding) or accompanied(reading, clause, finding)
     if after:
@@ -93,7 +92,15 @@ def claim(
         if is_alternative(reading, clause, finding):
             return Claim("possible", (), link or apposed(reading, clause, finding))
         return Claim("positive", (), link)
-    return Claim(_combined(reading, finding, before, inner, absences), tuple(before[-2:]), link)
+    if denies_change(reading, before[-1], finding, clause):
+        return Claim("positive", tuple(before[-1:]), link)
+    level = _combined(reading, finding, before, inner, absences)
+    if level == "negative" and (
+        is_accompanied(reading, before[-1], finding)
+        or is_between(reading, before[-1], finding, clause)
+    ):
+        level = "indeterminate"
+    return Claim(level, tuple(before[-2:]), link)
 
 
 def _openers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[Match]:
@@ -118,7 +125,7 @@ def _closers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[
     found = [
         c
         for c in reading.after
-        if c.last <= clause[1] and _reaches_back(reading, finding, c, clause)
+        if c.last <= clause[1] and reaches_back(reading, finding, c, clause)
     ]
     if finding.value.finding.is_device and reading.norm(finding.last) == "removal":
         found.append(Match(finding.last, finding.last + 1, "removal", "negative"))
@@ -214,57 +221,3 @@ def _is_asked(reading: Reading, clause: tuple[int, int], finding: Match) -> bool
         )
         for m in reading.non_assertions
     )
-
-
-def _reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
-    """Whether nothing between a cue and the finding behind it ends the cue's scope."""
-    single = cue.last - cue.first == 1
-    done = False
-    for i in range(cue.last, finding.first):
-        norm = reading.norm(i)
-        if norm in FINITE or norm in PARTICIPLES:
-            done = True
-        if norm in CAUSES and cue.value in NEGATIVE:
-            return False
-        if norm not in SEPARATORS:
-            continue
-        listed = any(reading.norm(k) in ("or", "nor") for k in range(i, clause[1]))
-        if norm in ("or", "nor"):
-            continue
-        if listed and cue.value in NEGATIVE:
-            continue
-        if done or starts_anew(reading, i + 1):
-            return False
-        if norm == "with" and cue.value != "negative":
-            return False
-        if single and cue.value in ("likely", "possible") and not listed:
-            return False
-    return not any(
-        c.phrase in _ASSERTING and cue.last <= c.first and c.last <= finding.first
-        for c in reading.before
-    )
-
-
-def _reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int, int]) -> bool:
-    if cue.first < finding.last:
-        return False
-    copula = reading.norm(cue.first - 1) in COPULAS  # "is" belongs to "not seen"
-    between = range(finding.last, max(finding.last, cue.first - copula))
-    if any(
-        reading.norm(i) in FINITE or reading.norm(i) in ("with", "without", "no") for i in between
-    ):
-        return False
-    if cue.value == "recommendation" and any(reading.norm(i) in (",", "and") for i in between):
-        return False  # "..., and CT is advised" advises the CT
-    single = cue.last - cue.first == 1
-    if single and not _closes(reading, cue, clause):
-        return False
-    others = [f for f in reading.findings if finding.last <= f.first and f.last <= cue.first]
-    if others:
-        return any(reading.norm(i) in ("and", "or", "nor") for i in between)
-    return not single or len(between) <= 4
-
-
-def _closes(reading: Reading, cue: Match, clause: tuple[int, int]) -> bool:
-    """Whether a one-word cue ends its clause ("atelectasis, likely"; "effusion: none")."""
-    return cue.last >= clause[1] or reading.norm(cue.last) in (",", ")", ".", ";")

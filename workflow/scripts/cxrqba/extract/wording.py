@@ -12,7 +12,8 @@ import re
 from cxrqba.extract.lexicon import FINITE, JOINED, PREPOSITIONS, SIDES, Reading
 from cxrqba.extract.links import SEPARATORS
 from cxrqba.extract.matcher import ARTICLES, Match
-from cxrqba.extract.scope import PARTICIPLES, Claim
+from cxrqba.extract.reach import PARTICIPLES
+from cxrqba.extract.scope import Claim
 from cxrqba.extract.words import normal_form, word_set
 from cxrqba.extract.zones import PASSIVE, Zone, surface
 

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from cxrqba.extract.lexicon import ADVERBS, FINITE, PREPOSITIONS, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
+from cxrqba.extract.reach import is_clausal
 from cxrqba.extract.words import word_set
 from cxrqba.reference.tables import Value
 
@@ -313,8 +314,17 @@ def told_changes(reading: Reading) -> list[Match]:
             m.value.name in _STABLE
             or not any(reading.norm(m.first - k) in ("no", "not", "without") for k in (1, 2))
         )
+        and not _is_denied_clause(reading, m)
         and not _compares_sides(reading, m)
     ]
+
+
+def _is_denied_clause(reading: Reading, change: Match) -> bool:
+    """Whether the change is what "no evidence that ..." or "neither ... has" denies."""
+    return any(
+        c.value == "negative" and c.last <= change.first and is_clausal(reading, c)
+        for c in reading.before
+    )
 
 
 def _compares_sides(reading: Reading, change: Match) -> bool:

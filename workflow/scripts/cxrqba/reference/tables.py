@@ -34,6 +34,7 @@ from cxrqba.reference.columns import (
     REGION_COLUMNS,
     REGION_SIDES,
 )
+from cxrqba.reference.cues import ProbabilityCue, load_cues, phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +102,6 @@ class ProbabilityLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbabilityCue:
-    """A phrase before or after a finding that sets its probability level."""
-
-    text: str
-    level: str
-    position: str  # before, after
-
-
-@dataclass(frozen=True, slots=True)
 class Composition:
     """A finding that a structure and an attribute make up ("heart" + "enlarged")."""
 
@@ -140,6 +132,9 @@ class Reference:
     levels: dict[str, ProbabilityLevel]
     cues: tuple[ProbabilityCue, ...]
     scope_terminators: tuple[str, ...]
+    scope_enders: tuple[str, ...]  # prepositions behind which a denial does not reach
+    mimics: tuple[str, ...]  # findings that pass for others
+    doubted: tuple[str, ...]  # phrases in front of what a mimic was taken for
     pseudo_negations: tuple[str, ...]
     non_assertions: tuple[str, ...]  # what follows is asked for or recalled, not described
     absences: tuple[str, ...]  # negative words that turn another negative around
@@ -227,11 +222,14 @@ def load_reference(folder: str | Path) -> Reference:
             for row in read_yaml(folder / "changes.yaml")
         ),
         levels=levels,
-        cues=tuple(
-            ProbabilityCue(row["cue"], row["level"], row["position"]) for row in probability["cues"]
-        ),
+        cues=load_cues(probability["cues"], levels, f"{folder}/probability.yaml"),
         scope_terminators=tuple(probability["scope_terminators"]),
-        pseudo_negations=tuple(probability["pseudo_negation"]),
+        scope_enders=tuple(probability["scope_enders"]),
+        mimics=known(
+            "|".join(probability["mimics"]), findings, f"{folder}/probability.yaml, mimics"
+        ),
+        doubted=_phrases(probability, "doubted", folder),
+        pseudo_negations=_phrases(probability, "pseudo_negation", folder),
         non_assertions=tuple(probability["non_assertions"]),
         absences=tuple(probability["absences"]),
         compositions=_load_compositions(folder / "compositions.yaml", findings),
@@ -249,6 +247,11 @@ def load_reference(folder: str | Path) -> Reference:
 def load_regions(folder: str | Path) -> dict[str, Region]:
     """Load the regions alone: all that localisation depends on."""
     return _load_regions(Path(folder) / "regions.csv")
+
+
+def _phrases(probability: Mapping[str, Any], key: str, folder: Path) -> tuple[str, ...]:
+    where = f"{folder}/probability.yaml, {key}"
+    return tuple(phrase for pattern in probability[key] for phrase in phrases(pattern, where))
 
 
 def _load_regions(path: Path) -> dict[str, Region]:

@@ -1,0 +1,185 @@
+"""How far "no" reaches, what ends it, and what only sounds like a denial."""
+
+from __future__ import annotations
+
+import pytest
+from statement_fixtures import mirrored, mirrored_statements, statements
+
+PAIRS = (
+    ("pneumothorax", "pleural effusion"),
+    ("consolidation", "cardiomegaly"),
+    ("pulmonary edema", "atelectasis"),
+)
+
+AND_STILL_THERE = (
+    "No {} despite the {}.",
+    "No {} in a patient with {}.",
+    "No {} in the setting of {}.",
+    "No {} after treatment of the {}.",
+    "No {} next to the {}.",
+    "There is no {}, given the {}.",
+    "No {} around the {}.",
+    "No {} with stable {}.",
+    "No {}, {} stable.",
+    "No {}, {} unchanged.",
+    "No {}, mild {}.",
+    "No {} but mild {}.",
+    "No {} besides mild {}.",
+    "No {} other than mild {}.",
+    "No {} except for mild {}.",
+    "No {} along with unchanged {}.",
+)
+
+
+@pytest.mark.parametrize(("absent", "present"), PAIRS)
+@pytest.mark.parametrize("sentence", AND_STILL_THERE)
+def test_a_denial_ends_where_something_is_brought_in(
+    sentence: str, absent: str, present: str
+) -> None:
+    assert statements(sentence.format(absent, present)) == {f"-{absent}", f"+{present}"}
+
+
+DENIED_TOGETHER = (
+    "No {} or {}.",
+    "No {}, {}, or fracture.",
+    "No {}, {}.",
+    "No evidence of {} or {}.",
+    "Neither {} nor {} is seen.",
+    "There is no {} and no {}.",
+    "No {}, nor is there {}.",
+    "Without {} or {}.",
+    "No {} or {} in the left lung.",
+    "No {} or {} identified after the procedure.",
+)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+@pytest.mark.parametrize("sentence", DENIED_TOGETHER)
+def test_a_denial_reaches_over_its_list(sentence: str, one: str, other: str) -> None:
+    found = {s.split("@")[0] for s in statements(sentence.format(one, other))}
+    assert {f"-{one}", f"-{other}"} <= found
+    assert not any(s.startswith("+") for s in found)
+
+
+@pytest.mark.parametrize(
+    "device", ["chest tube", "endotracheal tube", "pacemaker", "nasogastric tube"]
+)
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "No pneumothorax with {} in place.",
+        "No pneumothorax seen with the {} on suction.",
+        "No pneumothorax around the {}.",
+        "There is no pneumothorax, with a {} in place.",
+        "No pneumothorax at the {}.",
+        "No pneumothorax since placement of the {}.",
+    ],
+)
+def test_a_device_beside_a_denied_finding_is_there(sentence: str, device: str) -> None:
+    assert statements(sentence.format(device)) == {"-pneumothorax", f"+{device}"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("No focal consolidation with air bronchograms.", {"-consolidation", "~air bronchogram"}),
+        ("No edema with cardiomegaly.", {"-pulmonary edema", "~cardiomegaly"}),
+        (
+            "No pneumothorax, bibasilar atelectasis, small effusions.",
+            {"-pneumothorax", "~bibasilar atelectasis@LR", "+pleural effusion"},
+        ),
+    ],
+)
+def test_what_may_or_may_not_be_denied_stays_open(sentence: str, wanted: set[str]) -> None:
+    assert statements(sentence) == wanted
+
+
+FINDINGS = ("pleural effusion", "consolidation", "pneumothorax", "pulmonary nodule")
+
+SINGLE = {
+    "Neither lung shows {}.": "-",
+    "In neither lung is there {}.": "-",
+    "None of the lobes shows {}.": "-",
+    "There is no evidence that the {} has increased.": "+",
+    "There is no suggestion that the {} is larger.": "+",
+    "There is no evidence that there is a {}.": "-",
+    "Neither {} has changed.": "+",
+    "No increase in the {}.": "+",
+    "No worsening of the {}.": "+",
+    "No more than a mild {}.": "+",
+    "Minimal to no {}.": "-?",
+    "Little if any {}.": "-?",
+    "Suspicious but not diagnostic for {}.": "?",
+    "Not excluded is a {}.": "?",
+    "A {} is not excluded.": "?",
+    "A {} is hard to judge.": "~",
+    "Without the lateral view, a {} is difficult to assess.": "~",
+    "A {} was considered but is thought unlikely.": "-?",
+    "A {} was considered but unlikely.": "-?",
+    "The suspected {} is not confirmed.": "-?",
+    "On the prior study there was a {}.": "=",
+    "Previously there was a {}.": "=",
+    "The previous radiograph showed a large {}.": "=",
+    "What was thought to be a {} is a skin fold.": "-?",
+    "The density previously called a {} represents a nipple shadow.": "-?",
+    "A skin fold mimics a {}.": "-?",
+    "A skin fold simulating a {}.": "-?",
+    "The {} has resolved.": "-",
+    "The {} resolved since the prior study.": "-",
+    "The {} has cleared compared to yesterday.": "-",
+    "Previously seen {} is no longer visible.": "-",
+    "The previously seen {} is unchanged.": "+",
+    "The lungs are clear of {}.": "-",
+}
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+@pytest.mark.parametrize("sentence", SINGLE)
+def test_one_finding(sentence: str, finding: str) -> None:
+    found = {s.split("@")[0] for s in statements(sentence.format(finding))}
+    about = {s for s in found if s.endswith(finding)}
+    assert about == {SINGLE[sentence] + finding}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        (
+            "Left effusion improved and right effusion resolved.",
+            {"+pleural effusion@L", "-pleural effusion@R"},
+        ),
+        (
+            "The left effusion is larger and the right pneumothorax has resolved.",
+            {"+pleural effusion@L", "-pneumothorax@R"},
+        ),
+        ("Effusion and edema have resolved.", {"-pleural effusion", "-pulmonary edema"}),
+        (
+            "Left effusion and left pneumothorax resolved.",
+            {"-pleural effusion@L", "-pneumothorax@L"},
+        ),
+        (
+            "Endotracheal tube removed, nasogastric tube remains.",
+            {"-endotracheal tube", "+nasogastric tube"},
+        ),
+    ],
+)
+def test_a_closing_word_speaks_of_its_own_subject(sentence: str, wanted: set[str]) -> None:
+    assert statements(sentence) == wanted
+    assert statements(mirrored(sentence)) == mirrored_statements(wanted)
+
+
+def test_clear_of_one_finding_denies_no_other() -> None:
+    assert statements("The lungs are clear of edema.") == {"-pulmonary edema"}
+
+
+@pytest.mark.parametrize("border", ["Right heart border crisp.", "Left heart border is sharp."])
+def test_a_sharp_border_says_nothing_of_the_size(border: str) -> None:
+    assert statements(border) == {"-silhouette sign"}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["The right lung base is not imaged.", "The lung apices are not included on this image."],
+)
+def test_what_is_not_imaged_is_told(sentence: str) -> None:
+    assert {s.split("@")[0] for s in statements(sentence)} == {"+incomplete field of view"}

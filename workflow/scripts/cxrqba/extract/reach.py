@@ -1,0 +1,179 @@
+"""How far a cue of negation or uncertainty reaches along its clause.
+
+Forwards over the items of a list ("no effusion, pneumothorax or fracture"), not past a preposition
+that brings in what is there ("no effusion *despite* the consolidation", "... *with* a chest tube in
+place"), nor into an item that has a statement of its own ("no edema, cardiomegaly *stable*").
+Backwards over one predicate ("effusion and edema have resolved"), not over a finding that has
+another ("the left effusion *improved* and the right resolved").
+"""
+
+from __future__ import annotations
+
+from cxrqba.extract.lexicon import COPULAS, FINITE, PREPOSITIONS, Reading
+from cxrqba.extract.links import SEPARATORS, TOGETHER, starts_anew
+from cxrqba.extract.matcher import Match
+from cxrqba.extract.words import word_set
+
+NEGATIVE = ("negative", "unlikely")
+PARTICIPLES = word_set("seen identified noted present evident demonstrated visualized")
+CAUSES = word_set("due secondary related because owing attributable resulting caused result")
+"""Words of the cues that name a cause: it is there even if what it would cause is denied."""
+GOING = word_set(
+    "resolution resolved clearing cleared clearance removal removed resorbed withdrawn"
+)
+_ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
+_DEFINITE = word_set("the this these known existing her his their patient")
+_OF_THINGS = PREPOSITIONS | word_set("with by from under above below behind beside adjacent")
+"""Prepositions in front of a device or of "the" finding: a place of what is denied."""
+_PREDICATIVE = ("ed", "prominent", "large", "tortuous", "ectatic", "hazy", "indistinct", "wide")
+"""Ends of attributes that are told of a structure in front ("heart *enlarged*")."""
+_TIMES = word_set("since from compared in on at after following now today interval and but as")
+"""What may follow a closing word without being closed off by it ("resolved *since* ...")."""
+
+
+def reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
+    """Whether nothing between a cue and the finding behind it ends the cue's scope."""
+    single = cue.last - cue.first == 1
+    denies = cue.value in NEGATIVE
+    done = False
+    if denies and (_ended(reading, cue, finding) or _has_own_predicate(reading, cue, finding)):
+        return False
+    for i in range(cue.last, finding.first):
+        norm = reading.norm(i)
+        if norm in FINITE or norm in PARTICIPLES:
+            done = True
+        if norm in CAUSES and denies:
+            return False
+        if norm not in SEPARATORS:
+            continue
+        listed = any(reading.norm(k) in ("or", "nor") for k in range(i, clause[1]))
+        if norm in ("or", "nor"):
+            continue
+        if listed and denies:
+            continue
+        if done or starts_anew(reading, i + 1):
+            return False
+        if norm == "with" and cue.value != "negative":
+            return False
+        if single and cue.value in ("likely", "possible") and not listed:
+            return False
+    return is_clausal(reading, cue) or not any(
+        c.phrase in _ASSERTING and cue.last <= c.first and c.last <= finding.first
+        for c in reading.before
+    )
+
+
+def is_clausal(reading: Reading, cue: Match) -> bool:
+    """Whether a denial speaks of a whole clause: "no evidence *that* ...", "neither ..."."""
+    return reading.norm(cue.first) in ("neither", "none") or any(
+        reading.norm(i) == "that" for i in range(cue.last - 1, cue.last + 2)
+    )
+
+
+def _ended(reading: Reading, cue: Match, finding: Match) -> bool:
+    """Whether a preposition between a denial and the finding brings in what is there."""
+    if any(cue.last <= m.first and m.last <= finding.first for m in reading.enders):
+        return True
+    denied = [f for f in reading.findings if cue.last <= f.first and f.last <= finding.first]
+    if not denied:
+        return False
+    gap = range(denied[-1].last, finding.first)
+    joints = [i for i in gap if reading.norm(i) in (",", "or", "nor", "and")]
+    placing = [i for i in gap if reading.norm(i) in _OF_THINGS and i > max(joints, default=-1)]
+    if not placing:
+        return False
+    is_thing = finding.value.finding.polarity in ("device", "postsurgical")
+    return is_thing or any(reading.norm(i) in _DEFINITE for i in range(placing[-1], finding.first))
+
+
+def is_accompanied(reading: Reading, cue: Match, finding: Match) -> bool:
+    """Whether a denial speaks of the finding only as what would come with what it denies.
+
+    "No consolidation with cardiomegaly" leaves open whether there is cardiomegaly.
+    """
+    denied = [f for f in reading.findings if cue.last <= f.first and f.last <= finding.first]
+    if not denied:
+        return False
+    gap = [reading.norm(i) for i in range(denied[-1].last, finding.first)]
+    return "with" in gap and not set(gap) & (TOGETHER | {",", "or", "nor", "and"})
+
+
+def is_between(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
+    """Whether a bare list has left the denial before its end, perhaps before this finding.
+
+    "No pneumothorax, basal atelectasis, small effusions": the last is there, the middle one open.
+    """
+    if any(reading.norm(i) in ("or", "nor") for i in range(cue.last, clause[1])):
+        return False
+    if not any(reading.norm(i) == "," for i in range(cue.last, finding.first)):
+        return False
+    return any(
+        reading.norm(i) == "," and starts_anew(reading, i + 1)
+        for i in range(finding.last, clause[1])
+    )
+
+
+def _has_own_predicate(reading: Reading, cue: Match, finding: Match) -> bool:
+    """Whether the finding is an item of a bare list that tells something of its own.
+
+    "No edema, cardiomegaly stable, right effusion small": what stands behind a comma and is
+    followed by its degree or change, or puts an attribute behind its structure, is told of.
+    """
+    joints = [i for i in range(cue.last, finding.first) if reading.norm(i) == ","]
+    if not joints or not any(
+        cue.last <= f.first and f.last <= joints[-1] for f in reading.findings
+    ):
+        return False
+    end = finding.last
+    while reading.norm(end) in COPULAS:
+        end += 1
+    told = (m.first == end for m in (*reading.modifiers, *reading.changes) if _tells(m))
+    return any(told) or _is_predicative(reading, finding)
+
+
+def _tells(match: Match) -> bool:
+    return match.value.kind in ("severity", "change", "temporal")
+
+
+def _is_predicative(reading: Reading, finding: Match) -> bool:
+    """Whether a finding is told as "heart enlarged"."""
+    opened = any(s.first == finding.first and s.last < finding.last for s in reading.subjects)
+    return opened and reading.norm(finding.last - 1).endswith(_PREDICATIVE)
+
+
+def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int, int]) -> bool:
+    """Whether a cue behind the finding speaks of it."""
+    if cue.first < finding.last:
+        return False
+    copula = reading.norm(cue.first - 1) in COPULAS  # "is" belongs to "not seen"
+    between = range(finding.last, max(finding.last, cue.first - copula))
+    if any(
+        reading.norm(i) in FINITE or reading.norm(i) in ("with", "without", "no") for i in between
+    ):
+        return False
+    if cue.value == "recommendation" and any(reading.norm(i) in (",", "and") for i in between):
+        return False  # "..., and CT is advised" advises the CT
+    single = cue.last - cue.first == 1
+    if single and not _closes(reading, cue, clause):
+        return False
+    others = [f for f in reading.findings if finding.last <= f.first and f.last <= cue.first]
+    if others:
+        joined = any(reading.norm(i) in ("and", "or", "nor") for i in between)
+        return joined and not _is_told_of(reading, finding, between)
+    return not single or len(between) <= 4
+
+
+def _is_told_of(reading: Reading, finding: Match, between: range) -> bool:
+    """Whether a degree or change is told of the finding before the next one comes."""
+    joint = next((i for i in between if reading.norm(i) in SEPARATORS), finding.last)
+    return any(
+        _tells(m) and finding.last <= m.first and m.last <= joint
+        for m in (*reading.modifiers, *reading.changes)
+    )
+
+
+def _closes(reading: Reading, cue: Match, clause: tuple[int, int]) -> bool:
+    """Whether a one-word cue ends its clause ("atelectasis, likely"; "effusion: none")."""
+    if cue.last >= clause[1] or reading.norm(cue.last) in (",", ")", ".", ";"):
+        return True
+    return reading.norm(cue.first) in GOING and reading.norm(cue.last) in _TIMES

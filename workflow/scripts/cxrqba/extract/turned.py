@@ -1,0 +1,81 @@
+"""Statements that mean another thing than their words: of the past, of mimics, of denied change.
+
+"On the prior study there was an effusion" tells nothing of today; "what was thought to be a nodule
+is a nipple shadow" has no nodule; "no evidence that the effusion has increased" has an effusion.
+"""
+
+from __future__ import annotations
+
+from cxrqba.extract.lexicon import COPULAS, FINITE, Reading
+from cxrqba.extract.matcher import Match
+from cxrqba.extract.reach import NEGATIVE, is_clausal
+from cxrqba.extract.words import word_set
+
+_PAST = word_set("was were had showed demonstrated revealed")
+_PRIOR = word_set("prior previous previously earlier preceding formerly last comparison old")
+_PRESENT = word_set(
+    "is are has have remain persist now today again still currently unchanged stable"
+)
+_CHANGED = word_set("changed increased decreased progressed grown enlarged worsened moved")
+_UNDONE = ("resolved", "removed")
+_EQUALS = COPULAS | word_set("represent represents correspond prove turn")
+_SOON = 3
+"""Words behind a verb in which its change is told."""
+_MAX_OPENING = 8
+"""Words in which "on the prior study there was" names the past."""
+
+
+def is_of_prior(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether the clause tells only what an earlier study showed."""
+    verb = next((i for i in range(clause[0], finding.first) if reading.norm(i) in _PAST), None)
+    if verb is None:
+        return False
+    opening = range(clause[0], min(finding.first, clause[0] + _MAX_OPENING))
+    if not any(reading.norm(i) in _PRIOR for i in opening):
+        return False
+    if any(f.last <= verb for f in reading.findings if clause[0] <= f.first):
+        return False
+    return not any(reading.norm(i) in _PRESENT for i in range(clause[0], clause[1]))
+
+
+def is_mimicked(
+    reading: Reading, clause: tuple[int, int], finding: Match, mimics: frozenset[str]
+) -> bool:
+    """Whether the finding is what something else was taken for, and the clause says so."""
+    if finding.value.finding.name in mimics:
+        return False
+    doubted = [m for m in reading.doubted if clause[0] <= m.first and m.last <= finding.first]
+    if not doubted or any(
+        reading.norm(i) in FINITE for i in range(doubted[-1].last, finding.first)
+    ):
+        return False
+    for other in reading.findings:
+        if other.value.finding.name not in mimics or other.first < finding.last:
+            continue
+        gap = [reading.norm(i) for i in range(finding.last, other.first)]
+        if set(gap) & _EQUALS and not set(gap) & {",", "and", "not"}:
+            return other.last <= clause[1]
+    return False
+
+
+def denies_change(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
+    """Whether a denial is of what changed and not of the finding: "no evidence that it grew"."""
+    if cue.value not in NEGATIVE or not is_clausal(reading, cue):
+        return False
+    verb = next((i for i in range(finding.last, clause[1]) if reading.norm(i) in FINITE), None)
+    if verb is None:
+        return False
+    told = (m.value.name for m in reading.changes if verb <= m.first <= verb + _SOON)
+    grown = any(reading.norm(i) in _CHANGED for i in range(verb, verb + _SOON + 1))
+    return grown or any(name not in _UNDONE for name in told)
+
+
+def is_aside(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
+    """Whether a denial that opens the clause ends at its comma: "Without a lateral view, ..."."""
+    if reading.norm(cue.first) != "without" or cue.first > clause[0] + 1:
+        return False
+    comma = next((i for i in range(cue.last, finding.first) if reading.norm(i) == ","), None)
+    return comma is not None and not any(
+        cue.last <= f.first and f.last <= comma and f.value.finding.polarity == "abnormal"
+        for f in reading.findings
+    )
