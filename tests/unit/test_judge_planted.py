@@ -10,7 +10,7 @@ import pytest
 
 from cxrqba.judge.rules import RulesJudge
 from cxrqba.judge.text import Mention, report_sentences
-from cxrqba.reference.tables import load_reference
+from cxrqba.judge.vocabulary import load_vocabulary
 
 ROOT = Path(__file__).parents[2]
 REPORTS = sorted((ROOT / "resources" / "demo" / "mimic-cxr" / "files").rglob("s*.txt"))
@@ -20,7 +20,7 @@ OTHER = {"left": "right", "right": "left"}
 
 @pytest.fixture(scope="module")
 def judge() -> RulesJudge:
-    return RulesJudge(load_reference(ROOT / "resources" / "reference"))
+    return RulesJudge(load_vocabulary(ROOT / "resources" / "judge"))
 
 
 def sentences(report: str) -> list[str]:
@@ -73,5 +73,5 @@ def _is_one_sided(judge: RulesJudge, report: str, mention: Mention) -> bool:
     """Whether a sided finding is stated, and nowhere in the report on the other side."""
     said = judge.reader.read_report(report).by_finding[mention.finding]
     sides = {side for _, _, m in said for side in m.sides}
-    laterality = judge.reader.reference.findings[mention.finding].laterality
-    return mention.polarity == "pos" and laterality == "sided" and len(sides) == 1
+    sided = judge.known.findings[mention.finding].sided
+    return mention.polarity == "pos" and sided and len(sides) == 1

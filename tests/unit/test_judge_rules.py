@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from cxrqba.judge.rules import RulesJudge
-from cxrqba.reference.tables import load_reference
+from cxrqba.judge.vocabulary import load_vocabulary
 from cxrqba.schema import TEXT_QUALITY
 
-REFERENCE = Path(__file__).parents[2] / "resources" / "reference"
+VOCABULARY = Path(__file__).parents[2] / "resources" / "judge"
 
 REPORT = """ FINAL REPORT
  INDICATION: Fever. Rule out pneumothorax and rib fracture.
@@ -38,7 +38,7 @@ ANY = "Describe the study."
 
 @pytest.fixture(scope="module")
 def judge() -> RulesJudge:
-    return RulesJudge(load_reference(REFERENCE))
+    return RulesJudge(load_vocabulary(VOCABULARY))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def judge() -> RulesJudge:
         ("The severity of the possible pneumonia is not specified.", "ALIGNED_MENTIONED"),
         # flipped polarity
         ("There are no devices in the trachea.", "NON_ALIGNED_CONTRADICTING"),
-        ("There are no airway tubes.", "NON_ALIGNED_MISLEADING"),
+        ("There are no airway tubes.", "NON_ALIGNED_CONTRADICTING"),
         ("There is no pleural effusion.", "NON_ALIGNED_CONTRADICTING"),
         ("There is no left pleural effusion.", "NON_ALIGNED_CONTRADICTING"),
         ("There is a pneumothorax.", "NON_ALIGNED_CONTRADICTING"),

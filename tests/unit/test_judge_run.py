@@ -10,11 +10,11 @@ import pytest
 
 from cxrqba.judge.rules import RulesJudge
 from cxrqba.judge.run import judge_questions
-from cxrqba.reference.tables import load_reference
+from cxrqba.judge.vocabulary import load_vocabulary
 from cxrqba.schema import JUDGEMENTS, PART_CRITERIA, QUESTIONS, STUDIES, TEXT_QUALITY
 from cxrqba.tables import frame
 
-REFERENCE = Path(__file__).parents[2] / "resources" / "reference"
+VOCABULARY = Path(__file__).parents[2] / "resources" / "judge"
 
 
 def studies() -> pl.DataFrame:
@@ -47,7 +47,7 @@ def questions() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def judge() -> RulesJudge:
-    return RulesJudge(load_reference(REFERENCE))
+    return RulesJudge(load_vocabulary(VOCABULARY))
 
 
 def test_one_row_for_each_text_and_criterion(judge: RulesJudge) -> None:
@@ -77,7 +77,9 @@ def test_a_failing_question_goes_to_the_ledger_and_the_rest_goes_on() -> None:
 
         calls = 0
 
-    judgements, ledger = judge_questions(studies(), questions(), Failing(load_reference(REFERENCE)))
+    judgements, ledger = judge_questions(
+        studies(), questions(), Failing(load_vocabulary(VOCABULARY))
+    )
     assert ledger.select("scope", "study_id", "item_id", "reason").rows() == [
         ("item", "s1", "Q1", "judge_failed")
     ]

@@ -9,7 +9,9 @@ rule judge_qa:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         questions="<results>/generate_qa/{shard}.questions.parquet",
-        reference=reference_tables(),
+        vocabulary=expand(
+            "resources/judge/{table}.csv", table=["findings", "groups", "regions"]
+        ),
     output:
         judgements="<results>/judge_qa/{shard}.judgements.parquet",
         ledger="<results>/judge_qa/{shard}.ledger.parquet",
@@ -29,7 +31,7 @@ rule judge_qa:
         "judge_qa: shard {wildcards.shard}"
     shell:
         "step judge_qa --studies {input.studies} --questions {input.questions}"
-        " --reference resources/reference --judgements {output.judgements}"
+        " --vocabulary resources/judge --judgements {output.judgements}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
         " --log {log} # code {params.code}"
 

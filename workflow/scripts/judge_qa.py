@@ -6,17 +6,17 @@ from cxrqba import step
 from cxrqba.config import LlmConfig
 from cxrqba.judge.rules import RulesJudge
 from cxrqba.judge.run import judge_questions
-from cxrqba.reference.tables import load_reference
+from cxrqba.judge.vocabulary import load_vocabulary
 from cxrqba.schema import JUDGEMENTS, LEDGER, QUESTIONS, STUDIES
 from cxrqba.tables import read_table, write_table
 
 
 def main() -> None:
     args = step.arguments(
-        __doc__, files=("studies", "questions", "reference", "judgements", "ledger")
+        __doc__, files=("studies", "questions", "vocabulary", "judgements", "ledger")
     )
     LlmConfig.model_validate(args.settings)
-    judge = RulesJudge(load_reference(args.reference))
+    judge = RulesJudge(load_vocabulary(args.vocabulary))
     judgements, ledger = judge_questions(
         read_table(args.studies, STUDIES), read_table(args.questions, QUESTIONS), judge
     )

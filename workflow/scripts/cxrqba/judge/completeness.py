@@ -55,19 +55,19 @@ class Completeness:
     def _wanted(self, report: ReportReading, scope: Scope) -> Iterable[Mention]:
         """What the report states within the scope of the question."""
         if scope.named:
-            for named in sorted(scope.named):
-                for finding in (named, *sorted(self.known.descendants[named])):
-                    usual = self.known.default_family[finding]
-                    for _, _, m in report.by_finding.get(finding, ()):
-                        if not scope.regions or (m.regions | usual) & scope.regions:
-                            yield m
+            for finding in scope.wanted:
+                usual = self.known.default_family[finding]
+                for _, _, m in report.by_finding.get(finding, ()):
+                    if not scope.regions or (m.regions | usual) & scope.regions:
+                        yield m
             return
         for finding, mentions in report.by_finding.items():
-            reference = self.known.findings[finding]
-            grouped = bool(scope.subcategories.intersection(reference.subcategories))
-            if reference.polarity != "abnormal" and not grouped:
+            grouped = not scope.groups.isdisjoint(self.known.groups[finding])
+            if self.known.findings[finding].kind != "abnormal" and not grouped:
                 continue
-            inside = scope.whole or grouped
+            if scope.groups and not grouped:
+                continue
+            inside = scope.whole or (grouped and not scope.regions)
             for _, _, m in mentions:
                 if scope.sides and m.sides and not scope.sides & m.sides:
                     continue

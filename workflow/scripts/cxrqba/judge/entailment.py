@@ -8,14 +8,24 @@ degree and certainty must agree as well. The level of a part is that of its wors
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from cxrqba.judge.clauses import Polarity
 from cxrqba.judge.knowledge import Knowledge
-from cxrqba.judge.text import Mention, Normal, Polarity, Reader, Reading, ReportReading
+from cxrqba.judge.text import Mention, Normal, Reader, Reading, ReportReading
 from cxrqba.judge.wording import GENERAL, lead, matches
 from cxrqba.schema import TEXT_QUALITY
 
 _ORDER = {level: i for i, level in enumerate(TEXT_QUALITY["entailment"])}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a statement of normality is about; no regions and no groups: the whole study."""
+
+    regions: frozenset[str]
+    groups: frozenset[str]
+    sides: frozenset[str]
 
 
 class Entailment:
@@ -34,9 +44,11 @@ class Entailment:
         opening = lead(part)
         if not own.mentions and not normals and opening is not None and not own.regions:
             mentions = self._meant_by_question(question, opening)
+        if self._is_quoted(own, report):
+            return "ALIGNED_MENTIONED"
         support = _support(own, report)
         if not mentions:
-            if support >= 0.95 or any(s.tokens == own.tokens for s in report.sentences):
+            if support >= 0.95:
                 return "ALIGNED_MENTIONED"
             if normals:
                 asked = self.reader.read(question)
@@ -51,6 +63,14 @@ class Entailment:
         if level == "NON_ALIGNED_NON_INFERABLE" and unknown and support >= 0.85:
             return "ALIGNED_INFERABLE"  # the report's own words for what the tables do not name
         return level
+
+    def _is_quoted(self, own: Reading, report: ReportReading) -> bool:
+        """Whether the report has the very sentence, and no addendum speaks of what it names."""
+        if not own.tokens or not any(s.tokens == own.tokens for s in report.sentences):
+            return False
+        return not any(
+            rank == 3 for m in own.mentions for rank, _, _ in report.by_finding.get(m.finding, ())
+        )
 
     def _meant_by_question(self, question: str, opening: str) -> list[Mention]:
         said: dict[str, Polarity] = {"yes": "pos", "no": "neg"}
@@ -132,10 +152,7 @@ class Entailment:
         denied: Sequence[Mention],
         best: str,
     ) -> tuple[Sequence[Mention], str]:
-        if not part.sides or self.known.findings[part.finding].laterality in (
-            "midline",
-            "none",
-        ):
+        if not part.sides or not self.known.findings[part.finding].sided:
             return same, best
         exact = [m for m in same if part.sides <= m.sides]
         if exact:
@@ -160,14 +177,11 @@ class Entailment:
 
     def _by_region(self, part: Mention, same: Sequence[Mention], best: str) -> str:
         stated = {r for m in same for r in m.regions}
-        if any(self.known.opposite.get(r) in stated for r in part.regions - stated):
-            return "NON_ALIGNED_CONTRADICTING"
         regions = part.regions - self.known.default_family[part.finding]
         if not regions or not all(m.regions for m in same):
             return best
         known = {r for x in stated for r in self.known.region_family[x]}
         known |= {r for m in same for r in self.known.default_family[m.finding]}
-        known |= {self.known.regions[r].bilateral or r for r in known}
         return best if regions & known else "NON_ALIGNED_MISLEADING"
 
     def _negative(self, report: ReportReading, part: Mention) -> str:
@@ -250,46 +264,65 @@ class Entailment:
 
     def _normal(self, report: ReportReading, said: Normal, asked: Reading) -> str:
         """ "The heart is normal", "there are abnormal findings": against all that is stated."""
-        own = said if said.regions or said.subcategories else asked
-        scope = frozenset(b for r in own.regions for b in self.known.region_below[r])
-        sides = said.sides or asked.sides
-        whole = not own.regions and not own.subcategories
+        own = said if said.regions or said.groups else asked
+        place = _Place(own.regions, own.groups, said.sides or asked.sides)
         explicit = implied = hedged = denied = False
-        for sentence in report.sentences:
-            for m in sentence.mentions:
-                finding = self.known.findings[m.finding]
-                if sides and m.sides and not sides & m.sides:
-                    continue
-                grouped = bool(own.subcategories.intersection(finding.subcategories))
-                if finding.polarity != "abnormal" and not grouped:
-                    continue
-                usual = self.known.defaults[m.finding]
-                always = bool(usual) and not m.regions and usual <= scope
-                here = whole or bool(m.regions & scope) or always
-                at_home = not m.regions and self.known.home[m.finding] in scope
-                if not (here or grouped or at_home):
+        for mentions in report.by_finding.values():
+            for _, _, m in mentions:
+                where = self._lies(m, place)
+                if where is None:
                     continue
                 if m.polarity == "pos":
-                    explicit, implied = explicit or here, True
+                    explicit, implied = explicit or where, True
                 hedged = hedged or m.polarity == "hedged"
                 denied = denied or m.polarity in ("neg", "weak_neg")
-            for n in sentence.normals:
-                if whole or n.regions & scope or not n.regions:
-                    denied = denied or not (n.abnormal or n.hedged)
-                    hedged = hedged or n.abnormal or n.hedged
-        if said.hedged:
+        normals = [n for s in report.sentences for n in s.normals if self._covers_place(n, place)]
+        called_normal = any(not (n.abnormal or n.hedged) for n in normals)
+        hedged = hedged or any(n.abnormal or n.hedged for n in normals)
+        denied = denied or called_normal
+        if said.hedged or said.abnormal:
             if implied or hedged:
                 return "ALIGNED_INFERABLE"
-            return "NON_ALIGNED_MISLEADING" if denied else "ALIGNED_GENERAL_STATEMENT"
-        if said.abnormal:
-            if implied or hedged:
-                return "ALIGNED_INFERABLE"
-            return "NON_ALIGNED_CONTRADICTING" if denied else "NON_ALIGNED_NON_INFERABLE"
+            if called_normal:
+                return "NON_ALIGNED_MISLEADING" if said.hedged else "NON_ALIGNED_CONTRADICTING"
+            if denied:
+                return "NON_ALIGNED_MISLEADING"
+            return "ALIGNED_GENERAL_STATEMENT" if said.hedged else "NON_ALIGNED_NON_INFERABLE"
         if explicit:
             return "NON_ALIGNED_CONTRADICTING"
         if implied or (hedged and not denied):
             return "NON_ALIGNED_MISLEADING"
         return "ALIGNED_INFERABLE" if denied else "ALIGNED_NEGATIVE_NOT_MENTIONED"
+
+    def _lies(self, m: Mention, place: _Place) -> bool | None:
+        """Whether a finding of the report surely lies in ``place``; None: it does not lie there."""
+        if place.sides and m.sides and not place.sides & m.sides:
+            return None
+        known = self.known
+        grouped = not place.groups.isdisjoint(known.groups[m.finding])
+        if known.findings[m.finding].kind != "abnormal" and not grouped:
+            return None
+        if not place.regions:
+            return True if grouped or not place.groups else None
+        if place.groups and not grouped:
+            return None
+        scope = frozenset(b for r in place.regions for b in known.region_below[r])
+        usual = known.defaults[m.finding]
+        here = bool(m.regions & scope) or (bool(usual) and not m.regions and usual <= scope)
+        if not here and (m.regions or known.home[m.finding] not in scope):
+            return None
+        return here and (not place.sides or bool(m.sides))
+
+    def _covers_place(self, said: Normal, place: _Place) -> bool:
+        """Whether a statement of normality speaks of all of ``place``."""
+        if said.sides and not (place.sides and place.sides <= said.sides):
+            return False
+        if place.groups and not said.groups & place.groups:
+            return False
+        if not said.regions:
+            return not said.groups or bool(place.groups)
+        below = {b for r in said.regions for b in self.known.region_below[r]}
+        return bool(place.regions & below)
 
 
 def _covers(denial: Mention, part: Mention) -> bool:

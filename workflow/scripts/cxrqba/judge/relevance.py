@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cxrqba.judge.knowledge import Knowledge
 from cxrqba.judge.text import Reader, Reading
+from cxrqba.judge.vocabulary import WHOLE
 from cxrqba.judge.wording import ADVICE, CHEST, TECHNICAL, lead, matches
 
 
@@ -17,17 +18,18 @@ class Scope:
     named: frozenset[str]  # findings
     findings: frozenset[str]  # named, with narrower and wider ones
     regions: frozenset[str]  # named, with what lies within
-    subcategories: frozenset[str]
+    groups: frozenset[str]
+    wanted: tuple[str, ...]  # findings a full answer holds, where some are named
     sides: frozenset[str]
     technical: bool
     near_findings: frozenset[str]  # clinically linked to the named ones
     near_regions: frozenset[str]  # around the named regions or usual for the named findings
-    near_subcategories: frozenset[str]
+    near_groups: frozenset[str]
 
     @property
     def whole(self) -> bool:
         """Whether the question names nothing in particular."""
-        return not (self.findings or self.regions or self.subcategories)
+        return not (self.findings or self.regions or self.groups)
 
 
 class Relevance:
@@ -79,30 +81,19 @@ class Relevance:
         known = self.known
         asked = self.reader.read(question)
         named = frozenset(m.finding for m in asked.mentions)
-        linked = {f for n in named for f in known.findings[n].indicative_of}
-        linked |= {f for f, row in known.findings.items() if named.intersection(row.indicative_of)}
-        sided = {
-            f
-            for r in asked.regions
-            for side in (known.regions[r].left, known.regions[r].right)
-            if side
-            for f in known.region_family[side]
-        }
-        around = {f for r in asked.regions for f in known.region_family[r]}
-        usual = {r for n in named for r in known.default_family[n]}
+        places = asked.regions - {WHOLE}
+        below = _union(known.below, named)
         return Scope(
             named=named,
-            findings=frozenset(
-                f for n in named for f in (n, *known.ancestors[n], *known.descendants[n])
-            ),
-            regions=frozenset(b for r in asked.regions for b in known.region_below[r]),
-            subcategories=asked.subcategories,
+            findings=below | _union(known.ancestors, named),
+            regions=_union(known.region_below, places),
+            groups=asked.groups,
+            wanted=tuple(sorted(below | _union(known.members, asked.groups))),
             sides=asked.sides,
             technical=matches(TECHNICAL, question),
-            near_findings=frozenset(linked),
-            near_regions=frozenset(sided | around | usual),
-            near_subcategories=frozenset(s for n in named for s in known.findings[n].subcategories)
-            | asked.subcategories,
+            near_findings=_union(known.linked, named),
+            near_regions=_union(known.region_family, places) | _union(known.default_family, named),
+            near_groups=_union(known.groups, named) | asked.groups,
         )
 
     def is_direct(self, scope: Scope, part: str, own: Reading) -> bool:
@@ -117,18 +108,20 @@ class Relevance:
 
     def _shares_subject(self, scope: Scope, own: Reading) -> bool:
         findings = {m.finding for m in own.mentions} | self._denied_as_normal(own)
+        if scope.findings and not scope.findings.isdisjoint(findings):
+            return True
+        if scope.groups and any(
+            not scope.groups.isdisjoint(self.known.groups[f]) for f in findings
+        ):
+            return True
         if scope.findings:
-            return not scope.findings.isdisjoint(findings)
+            return False
         if scope.sides and own.sides and not scope.sides & own.sides:
             return False
         return (
-            bool(own.subcategories & scope.subcategories)
+            bool(own.groups & scope.groups)
             or bool(own.regions & scope.regions)
             or any(self.known.default_family[f] & scope.regions for f in findings)
-            or any(
-                scope.subcategories.intersection(self.known.findings[f].subcategories)
-                for f in findings
-            )
         )
 
     def _denied_as_normal(self, own: Reading) -> set[str]:
@@ -145,6 +138,10 @@ class Relevance:
         return any(
             m.finding in scope.near_findings
             or self.known.defaults[m.finding] & scope.near_regions
-            or scope.near_subcategories.intersection(self.known.findings[m.finding].subcategories)
+            or not scope.near_groups.isdisjoint(self.known.groups[m.finding])
             for m in own.mentions
         )
+
+
+def _union(sets: Mapping[str, frozenset[str]], names: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*(sets[n] for n in names))

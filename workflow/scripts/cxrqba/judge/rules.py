@@ -18,18 +18,18 @@ from cxrqba.judge.grammar import faults, has_letters, has_placeholder, has_verb
 from cxrqba.judge.knowledge import Knowledge
 from cxrqba.judge.relevance import Relevance
 from cxrqba.judge.text import Reader, ReportReading
+from cxrqba.judge.vocabulary import Vocabulary
 from cxrqba.judge.wording import ASKING, CHEST, NEEDS_OTHER_DATA, lead, matches
-from cxrqba.reference.tables import Reference
 
-VERSION = "rules/1"
+VERSION = "rules/2"
 
 
 class RulesJudge:
     """Judges one question at a time; reports and texts are read once and remembered."""
 
-    def __init__(self, reference: Reference):
-        self.reader = Reader(reference)
-        known = Knowledge(reference)
+    def __init__(self, vocabulary: Vocabulary):
+        self.reader = Reader(vocabulary)
+        self.known = known = Knowledge(vocabulary)
         self._entailment = Entailment(self.reader, known)
         self._relevance = Relevance(self.reader, known)
         self._completeness = Completeness(known, self._relevance)
@@ -84,7 +84,7 @@ class RulesJudge:
         if matches(NEEDS_OTHER_DATA, question):
             return "UNANSWERABLE"
         reading = self.reader.read(question)
-        named = reading.mentions or reading.regions or reading.subcategories
+        named = reading.mentions or reading.regions or reading.groups
         if not (named or matches(CHEST, question)):
             return "UNRELATED_TO_CHEST_XRAY"
         if reading.words < 3:
