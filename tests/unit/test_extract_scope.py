@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from statement_fixtures import mirrored, mirrored_statements, statements
+from statement_fixtures import extractor, mirrored, mirrored_statements, statements
 
 PAIRS = (
     ("pneumothorax", "pleural effusion"),
@@ -130,6 +130,17 @@ SINGLE = {
     "Previously seen {} is no longer visible.": "-",
     "The previously seen {} is unchanged.": "+",
     "The lungs are clear of {}.": "-",
+    "Suspect a small {}.": "?",
+    "Cannot be certain that there is no {}.": "?",
+    "A {} cannot be confirmed.": "?",
+    "A {} is neither confirmed nor excluded.": "?",
+    "A small {} could be missed on this supine film.": "~",
+    "A tiny {} would be difficult to see.": "~",
+    "The {} is likely unchanged.": "+",
+    "Left {}, if any, is small.": "?",
+    "No large {}.": "-",
+    "No displaced {}.": "-?",
+    "No significant interval change in the moderate {}.": "+",
 }
 
 
@@ -166,6 +177,46 @@ def test_one_finding(sentence: str, finding: str) -> None:
 def test_a_closing_word_speaks_of_its_own_subject(sentence: str, wanted: set[str]) -> None:
     assert statements(sentence) == wanted
     assert statements(mirrored(sentence)) == mirrored_statements(wanted)
+
+
+PREFERRED = {
+    "Appearances favor {} over {}.": "? -?",
+    "{} is favored over {}.": "? -?",
+    "More likely {} than {}.": "? -?",
+    "Likely {}, less likely {}.": "? -?",
+    "{} rather than {}.": "+ -",
+    "{} versus {}.": "? ?",
+    "Either {} or {}.": "? ?",
+}
+
+
+@pytest.mark.parametrize(("one", "other"), [("atelectasis", "pneumonia"), ("scar", "mass")])
+@pytest.mark.parametrize("sentence", PREFERRED)
+def test_what_is_preferred_and_what_is_not(sentence: str, one: str, other: str) -> None:
+    names = {"scar": "pulmonary scarring", "mass": "pulmonary mass"}
+    first, second = PREFERRED[sentence].split()
+    wanted = {first + names.get(one, one), second + names.get(other, other)}
+    assert statements(sentence.format(one, other)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("sentence", "sides"),
+    [
+        ("Atelectasis, pneumonia, or both.", set()),
+        ("Both atelectasis and pneumonia are present.", set()),
+        ("Both lung bases show atelectasis.", {"LR"}),
+        ("Both effusions are small.", {"LR"}),
+    ],
+)
+def test_both_of_two_findings_is_no_side(sentence: str, sides: set[str]) -> None:
+    assert {s.split("@")[1] for s in statements(sentence) if "@" in s} == sides
+
+
+def test_a_degree_of_a_cue_is_not_the_findings() -> None:
+    sentence = "No significant interval change in moderate cardiomegaly."
+    (draft,) = extractor().read_sentence("S1", sentence, 0)
+    assert draft.modifiers == [("severity", "moderate")]
+    assert draft.changes == ["No significant interval change"]
 
 
 def test_clear_of_one_finding_denies_no_other() -> None:

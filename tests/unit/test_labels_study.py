@@ -26,6 +26,11 @@ SAID = {
     # a denial in part denies no class
     "No large pleural effusion.": ("Pleural Effusion", "not mentioned"),
     "No left pleural effusion.": ("Pleural Effusion", "not mentioned"),
+    "No new pleural effusion.": ("Pleural Effusion", "not mentioned"),
+    "No new or enlarging pneumothorax.": ("Pneumothorax", "not mentioned"),
+    "No new focal consolidation.": ("Consolidation", "not mentioned"),
+    "No significant pleural effusion.": ("Pleural Effusion", "not mentioned"),
+    "No definite pneumothorax.": ("Pneumothorax", "negative"),
     "No acute fracture.": ("Fracture", "not mentioned"),
     "No loculated pleural effusion.": ("Pleural Effusion", "not mentioned"),
     "Unchanged compared with the prior study.": ("Pleural Effusion", "not mentioned"),

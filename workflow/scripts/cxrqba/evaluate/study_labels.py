@@ -26,6 +26,7 @@ import polars as pl
 
 from cxrqba.errors import UserError, nearest
 from cxrqba.evaluate.labels import label_classes
+from cxrqba.graph.completeness import is_of_news_only
 from cxrqba.graph.sides import default_regions
 from cxrqba.graph.store import ANSWER_ID
 from cxrqba.graph.vocabulary import Vocabulary
@@ -104,7 +105,7 @@ Label = tuple[str, str | None, list[Evidence]]
 READ = (
     *("study_id", "obs_id", "from_report", "positiveness", "certainty", "laterality"),
     *("obs_entities", "non_resolved_obs_entities", "regions", "default_regions", "modifiers"),
-    *("sent_ids", "spans"),
+    *("changes", "sent_ids", "spans"),
 )
 """The columns of OBSERVATIONS that labels depend on: no boxes."""
 
@@ -165,6 +166,8 @@ class Labeller:
 
     def _limits(self, finding: str, row: Mapping[str, Any]) -> bool:
         """Whether a denial concerns a degree, an age or a part of the usual place only."""
+        if is_of_news_only(row["changes"] or ()):
+            return True
         usual = USUAL if self._is_of_airspace(finding) else USUAL - OF_AIRSPACE
         if any(set(values or ()) - usual for values in row["modifiers"].values()):
             return True

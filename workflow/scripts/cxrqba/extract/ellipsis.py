@@ -26,6 +26,7 @@ _VERBS = word_set(
     "is are was were has have remain appear persist show demonstrate measure improved worsened "
     "increased decreased resolved cleared seem look layer"
 )
+_MODALS = word_set("cannot may might could would can")
 _HEALTHY = word_set("clear normal unremarkable free sharp intact negative well not otherwise fully")
 """Words behind the verb that make a bare side the organ's: "the right is clear"."""
 _GAPS = word_set("unchanged stable smaller larger worse better gone none")
@@ -86,6 +87,7 @@ class Ellipsis:
         is_left_out = (
             (norm in _SIDES and self._is_bare(sentence, at, is_own))
             or (norm == "other" and _norm(sentence, at + 1) in _VERBS)
+            or (norm == "one" and self._is_another(sentence, at))
             or (norm == "not" and _after_joint(sentence, at) and self._is_placed(sentence, at))
         )
         if not is_left_out:
@@ -109,6 +111,12 @@ class Ellipsis:
         while _norm(sentence, first) in _LEADING or self._is_degree(_norm(sentence, first)):
             first -= 1
         return _norm(sentence, first) in ("", *_BOUNDS)
+
+    def _is_another(self, sentence: Sequence[Word], at: int) -> bool:
+        """Whether "a small *one*" takes up the finding with a degree of its own."""
+        article = _norm(sentence, at - 2) in ARTICLES
+        told = _norm(sentence, at + 1) in _VERBS | _MODALS
+        return article and self._is_degree(_norm(sentence, at - 1)) and told
 
     def _is_bare(self, sentence: Sequence[Word], at: int, is_own: bool) -> bool:
         """Whether no noun follows the side: "the right *is* ...", "and right *unchanged*".

@@ -56,6 +56,9 @@ FINITE = COPULAS - {"be", "been"} | word_set(
 ALTERNATIVES = frozenset(("or", "nor", "versus", "vs", "and/or"))
 """Cues that stand between two findings; :mod:`cxrqba.extract.scope` reads them from both sides."""
 
+EXCEPTION = "exception"
+"""Value of a terminator that brings in an exception ("clear *except for* ...")."""
+
 JOINED = ("and",)
 """Skipped words of a match whose structure stands before or behind an "and"."""
 
@@ -65,6 +68,9 @@ DIRECTION_ENDS = (
     | word_set("and or but with since by due secondary which than compared from as because that")
 )
 """What can follow "to the left" where that is a direction and not the side of what comes."""
+
+_UNDEGREED = ("", "unlikely", "comparison_only")
+"""Levels of the cues whose own degree is not the finding's."""
 
 _LISTED = ("and", "or", "nor", ",")
 
@@ -97,7 +103,7 @@ class Reading:
     non_assertions: list[Match]
     changes: list[Match]  # value: Value
     modifiers: list[Match]  # value: Value
-    terminators: list[Match]
+    terminators: list[Match]  # value: EXCEPTION, or ""
     enders: list[Match]  # prepositions behind which a denial does not reach
     doubted: list[Match]  # phrases in front of what a mimic was taken for
     parts: list[Match]  # value: name of a device part
@@ -141,7 +147,12 @@ class Lexicon:
         self._non_assertions = PhraseTable((p, p) for p in reference.non_assertions)
         self._changes = PhraseTable(_value_phrases(reference.changes))
         self._modifiers = PhraseTable(_value_phrases(reference.modifiers))
-        self._terminators = PhraseTable((p, p) for p in reference.scope_terminators)
+        self._terminators = PhraseTable(
+            itertools.chain(
+                ((phrase, "") for phrase in reference.scope_terminators),
+                ((phrase, EXCEPTION) for phrase in reference.exceptives),
+            )
+        )
         self._enders = PhraseTable((p, p) for p in reference.scope_enders)
         self._doubted = PhraseTable((p, p) for p in reference.doubted)
         phrases = reference.devices["children"]["phrases"]
@@ -177,7 +188,11 @@ class Lexicon:
                 m for m in self._non_assertions.find(sentence) if not _inside(m, [*before, *after])
             ],
             changes=[m for m in self._changes.find(sentence) if not _inside(m, findings)],
-            modifiers=[m for m in self._modifiers.find(sentence) if not _named(m, findings)],
+            modifiers=[
+                m
+                for m in self._modifiers.find(sentence)
+                if not _named(m, findings) and not _of_cue(m, before)
+            ],
             terminators=[
                 m for m in self._terminators.find(sentence) if not _inside(m, [*before, *after])
             ],
@@ -271,6 +286,14 @@ def _is_whole(sentence: list[Word], match: Match) -> bool:
 
 def _inside(match: Match, others: list[Match]) -> bool:
     return any(o.first <= match.first and match.last <= o.last for o in others)
+
+
+def _of_cue(modifier: Match, cues: list[Match]) -> bool:
+    """Whether a degree is the cue's: "no *significant* change", "*minimal* to no effusion"."""
+    return any(
+        c.first <= modifier.first and modifier.last <= c.last and c.value in _UNDEGREED
+        for c in cues
+    )
 
 
 def _touches(match: Match, others: list[Match]) -> bool:

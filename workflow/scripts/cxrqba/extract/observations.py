@@ -36,7 +36,7 @@ from cxrqba.extract.drafts import (
     rows_of,
     with_children,
 )
-from cxrqba.extract.lexicon import Lexicon, Reading
+from cxrqba.extract.lexicon import EXCEPTION, Lexicon, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.merging import (
     descendants_of,
@@ -169,6 +169,8 @@ class ObservationExtractor:
             found += drafts
             left = self._coverage.unread(reading, first, last, told)
             subject = [] if told or not clause.within(reading.subjects) else left
+            if not told and _is_exception(reading, first):
+                left = [(reading.words[first].start, reading.words[last - 1].end)]
             unread += left
             previous = clause
         return unread
@@ -246,6 +248,11 @@ def _clusters(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]
         key = (0, row["cluster"]) if row["cluster"] is not None else (1, row["sent_id"])
         clusters.setdefault(key, []).append(row)
     return list(clusters.values())
+
+
+def _is_exception(reading: Reading, first: int) -> bool:
+    """Whether the clause is what "except for" brings in."""
+    return any(m.value == EXCEPTION and m.last == first for m in reading.terminators)
 
 
 def _last_named(drafts: Sequence[Draft]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from cxrqba.extract.lexicon import FINITE, HEDGES, Reading
 from cxrqba.extract.links import LINKS, accompanied, apposed, is_alternative, link_of
-from cxrqba.extract.matcher import Match
+from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.reach import GOING, NEGATIVE, is_accompanied, is_between, reaches, reaches_back
 from cxrqba.extract.turned import denies_change, is_aside, is_mimicked, is_of_prior
 from cxrqba.extract.words import word_set, words
@@ -27,6 +27,9 @@ EARLIER = word_set("previously before earlier prior previous preceding")
 MOVING = word_set("by to into slightly approximately about several now somewhat further")
 RECALLING = word_set("history hx h")
 CONSIDERED = word_set("consideration differential ddx possibility")
+PREFERRING = word_set("favor favored favoring favors prefer preferred likely probable suggestive")
+_THIS = ("this", "the", "a")
+_JOINTS = (",", "and", "or", "but")
 _HEADING = 5
 """Words of a sentence among which its heading is sought."""
 
@@ -67,6 +70,8 @@ def claim(
         for c in _closers(reading, clause, finding)
         if c.value not in ("positive", "comparison_only")
         and not _in_part(reading, c)
+        and not _of_the_next(reading, c, finding)
+        and not _of_the_change(reading, c)
         and not _of_the_past(reading, c)
         and not _moved(reading, c)
     ]
@@ -75,6 +80,8 @@ def claim(
         return Claim("recommendation", tuple(recommended))
     if _is_asked(reading, clause, finding):
         return None
+    if _is_outweighed(reading, clause, finding):
+        return Claim("unlikely")
     if is_of_prior(reading, clause, finding):
         return Claim("comparison_only")
     if is_mimicked(reading, clause, finding, mimics):
@@ -162,10 +169,41 @@ def _of_the_past(reading: Reading, cue: Match) -> bool:
     return following[0] in ("on", "in", "at") and any(n in EARLIER for n in following[1:])
 
 
+def _of_the_next(reading: Reading, cue: Match, finding: Match) -> bool:
+    """Whether a cue opens what follows: "atelectasis, *less likely* pneumonia"."""
+    if not any(c.first == cue.first and c.last == cue.last for c in reading.before):
+        return False
+    if not any(reading.norm(i) in _JOINTS for i in range(finding.last, cue.first)):
+        return False
+    at = cue.last
+    while reading.norm(at) in ARTICLES or any(m.first <= at < m.last for m in reading.modifiers):
+        at += 1
+    return any(f.first == at for f in reading.findings)
+
+
+def _of_the_change(reading: Reading, cue: Match) -> bool:
+    """Whether a doubt is of the change: "the effusion is *likely* unchanged"."""
+    return cue.value in ("likely", "possible") and any(m.first == cue.last for m in reading.changes)
+
+
+def _is_outweighed(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether another finding is preferred: "favor atelectasis *over* pneumonia"."""
+    at = finding.first - 1
+    while reading.norm(at) in ARTICLES:
+        at -= 1
+    if reading.norm(at) not in ("over", "than"):
+        return False
+    told = {reading.norm(i) for i in range(clause[0], at)}
+    named = any(clause[0] <= f.first and f.last <= at for f in reading.findings)
+    return named and bool(told & PREFERRING)
+
+
 def _only_circumstance(reading: Reading, cue: Match, finding: Match) -> bool:
     """Whether the finding is how the film was taken: "no pneumothorax on this *supine* view"."""
     if finding.value.finding.polarity != "technical":
         return False
+    if reading.norm(finding.first - 1) in _THIS and reading.norm(finding.first - 2) in ("on", "in"):
+        return True
     return any(
         cue.last <= other.first and other.last <= finding.first for other in reading.findings
     )

@@ -30,6 +30,7 @@ _DENIALS = ("no", "without")
 _JOINING = (",", "and", "but", "with")
 _FILMS = word_set("view radiograph film image study examination exam x")
 _STABLE = ("stable", "no new")
+_PLURAL = ("s", "hila", "pleurae", "costae")
 _COMPARATIVES = word_set("more less larger smaller greater worse better")
 _TIMES = word_set("prior previous previously before earlier yesterday last seen ___")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
@@ -353,10 +354,24 @@ def side_text(reading: Reading, zone: Zone) -> str:
     parts = []
     for first, last in zone.ranges():
         kept = [
-            i for i in range(first, last) if not any(m.first <= i < m.last for m in reading.fixed)
+            i
+            for i in range(first, last)
+            if not any(m.first <= i < m.last for m in reading.fixed) and not _joins(reading, i)
         ]
         parts += [surface(reading, a, b) for a, b in _runs(kept)]
     return " ".join(p for p in parts if p)
+
+
+def _joins(reading: Reading, at: int) -> bool:
+    """Whether "both" is of two findings and not of two sides: "A or *both*", "*both* A and B"."""
+    if reading.norm(at) != "both":
+        return False
+    following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
+    of_sides = (following.endswith(_PLURAL) and not following.endswith("sis")) or reading.norm(
+        at + 1
+    ) in SIDES
+    pair = any(reading.norm(i) == "and" for i in range(at + 2, at + 6))
+    return reading.norm(at - 1) == "or" or (pair and not of_sides)
 
 
 def _runs(indices: list[int]) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,8 @@ from cxrqba.graph.vocabulary import Vocabulary
 from cxrqba.schema import MODIFIER_TYPES, REPORTED_SECTION_TYPES
 
 NEGATIVE = "negative"
+NO_NEW = "no new"
+"""The change that a denial of news has in ``changes.yaml``."""
 
 _READ_TYPES = frozenset((*REPORTED_SECTION_TYPES, "ADDENDUM", "WET_READ"))
 """Section types that may describe the image: all must be read before silence means absence."""
@@ -107,16 +109,21 @@ def is_denial(observation: Observation) -> bool:
     return observation.positiveness == "neg" and observation.certainty != "uncertain"
 
 
+def is_of_news_only(changes: Iterable[str]) -> bool:
+    """Whether a denial is of what is new only: "no new effusion" says nothing of an old one."""
+    return NO_NEW in changes
+
+
 def is_plain_denial(observation: Observation, vocabulary: Vocabulary) -> bool:
     """Whether it denies its findings altogether: surely, anywhere and of any kind.
 
-    "No large effusion", "no left effusion" or "no opacity at the bases" leave the finding and its
-    relatives open.
+    "No large effusion", "no new effusion", "no left effusion" or "no opacity at the bases" leave
+    the finding and its relatives open.
     """
     o = observation
     if not is_denial(o) or o.certainty != "certain" or o.laterality in ("left", "right"):
         return False
-    if any(o.modifiers.values()):
+    if any(o.modifiers.values()) or is_of_news_only(o.changes):
         return False
     explicit = set(o.region_names) - set(o.default_regions)
     usual = default_regions(tuple(o.obs_entities), "unknown", vocabulary)

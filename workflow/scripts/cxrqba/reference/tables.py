@@ -132,6 +132,7 @@ class Reference:
     levels: dict[str, ProbabilityLevel]
     cues: tuple[ProbabilityCue, ...]
     scope_terminators: tuple[str, ...]
+    exceptives: tuple[str, ...]  # terminators that bring in an exception
     scope_enders: tuple[str, ...]  # prepositions behind which a denial does not reach
     mimics: tuple[str, ...]  # findings that pass for others
     doubted: tuple[str, ...]  # phrases in front of what a mimic was taken for
@@ -224,6 +225,7 @@ def load_reference(folder: str | Path) -> Reference:
         levels=levels,
         cues=load_cues(probability["cues"], levels, f"{folder}/probability.yaml"),
         scope_terminators=tuple(probability["scope_terminators"]),
+        exceptives=tuple(probability["exceptives"]),
         scope_enders=tuple(probability["scope_enders"]),
         mimics=known(
             "|".join(probability["mimics"]), findings, f"{folder}/probability.yaml, mimics"
