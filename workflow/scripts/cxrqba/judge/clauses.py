@@ -27,8 +27,11 @@ _VERBS = words(
     "appear persists persist projects project lies terminates terminate ends measures there"
 )
 _EMPTY_OF = words("clear absence lack resolution removal clearance devoid")
+_STARTS = words("the there a an this these heart lungs")
 _NO_CHANGE = re.compile(
-    r"\b(?:no|without|not) (?:\w+ ){0,2}?(?:change|changed|increase|decrease|increased|decreased)\b"
+    r"\b(?:no|without|not) (?:(?:interval|significant\w*|appreciabl\w+|substantial\w*|definite\w*"
+    r"|major|relevant|great\w*|other|overall|obvious\w*|gross\w*|short|term|much|further) )*"
+    r"(?:change|changed|increase|decrease|increased|decreased)\b"
     r"|\bnot only\b|\bno longer as\b"
 )
 _NOT_EXCLUDED = re.compile(
@@ -37,25 +40,30 @@ _NOT_EXCLUDED = re.compile(
 )
 _LEFT_OPEN = words("exclude excluded rule ruled determined assessed evaluated")
 _GONE_AFTER = re.compile(
-    r"^(?:\w+ ){0,5}?"
-    r"(?:(?:is|are|was|were|be|been) (?:\w+ )?(?:absent|excluded|gone|negative)\b"
+    r"^(?:removal|withdrawal|out)\b"
+    r"|^(?:: )?(?:none|nil|absent|negative|not (?:yet|seen|identified|present|visible))\b"
+    r"|^(?:\w+ ){0,5}?"
+    r"(?:(?:is|are|was|were|be|been) (?:\w+ )?(?:absent|excluded|gone|negative|out)\b"
     r"|(?:has|have|had) (?:\w+ ){0,2}?"
-    r"(?:resolved|cleared|disappeared|vanished|gone|melted away|been removed|been taken out)\b"
+    r"(?:resolved|cleared|disappeared|vanished|gone|melted away|resorbed|reabsorbed"
+    r"|(?:been )?withdrawn|been removed|been taken out)\b"
     r"|(?:is|are) no longer\b|no longer\b"
     r"|not (?:\w+ )?(?:seen|identified|present|visible|evident)\b"
     r"|(?:is|are|was|were) (?:resolved|removed)\b|resolved\b|ruled out\b|: (?:none|no|absent)\b)"
 )
 _GONE_BEFORE = re.compile(
     r"\b(?:absence|lack|resolution|removal|clearance|free|clear|negative) (?:of|for|from) "
-    r"(?:\w+ ){0,3}$"
+    r"(?:\w+ ){0,3}$|\b(?:resolved|cleared|removed) (?:\w+ ){0,2}$"
 )
 _SILENT_BEFORE = re.compile(
     r"\b(?:history of|h o|hx of|rule out|r o|evaluate for|evaluation for|assess for|concern for"
     r"|recommend\w*|correlat\w+ (?:with|for)|follow ?up (?:of|for|to)|to exclude|to confirm"
-    r"|if (?:there is|clinical\w*)|prior|previously seen|status post)(?: \w+){0,4} $"
+    r"|if (?:there is|clinical\w*)|prior|previously seen|status post|check for|look for|exclude"
+    r"|screen for)(?: \w+){0,4} $|\bif (?:\w+ ){0,2}$"
 )
 _HEDGED_AFTER = re.compile(
-    r"^(?:\w+ ){0,4}?(?:(?:is|are) (?:possible|questioned|suspected)|cannot be|not excluded"
+    r"^(?:\w+ ){0,4}?(?:(?:, )?if (?:present|any)"
+    r"|(?:is|are) (?:possible|questioned|suspected)|cannot be|not excluded"
     r"|(?:may|might|could) be (?:present|considered)|difficult to exclude|is not excluded)\b"
 )
 
@@ -70,18 +78,21 @@ class Marks:
         self.clause = [0] * len(raw)
         self.chunk = [0] * len(raw)
         no_change = _NO_CHANGE.search(text) is not None
-        active = weak = False
+        active = weak = verb = False
         clause = chunk = 0
         for i, word in enumerate(raw):
             following = raw[i + 1 : i + 6]
             if word in _BREAKS or word == ";":
-                active, clause, chunk = False, clause + 1, chunk + 1
-            elif word == ":":  # "heart: normal" is one statement
+                active, clause, chunk, verb = False, clause + 1, chunk + 1, False
+            elif word in (":", "(", ")"):  # "heart: normal" is one statement
                 active, chunk = False, chunk + 1
             elif word in (",", "and", "or", "with", "which", "while"):
                 chunk += 1
-                if _new_clause(following) or word in ("which", "while"):
-                    active, clause = False, clause + 1
+                # "no effusion or pneumothorax is seen", "the drain and the tube have been removed"
+                listed = not verb and not (active and word != "or" and _STARTS & {*following[:1]})
+                if word in ("which", "while") or (not listed and _new_clause(following)):
+                    active, clause, verb = False, clause + 1, False
+            verb = verb or word in _VERBS
             self.negated[i] = active
             self.weak[i] = weak and active
             self.clause[i] = clause

@@ -162,7 +162,8 @@ class Entailment:
             return same, best
         unsided = [m for m in same if not m.sides]
         if unsided and not any(m.sides & part.sides for m in denied):
-            return unsided, "NON_ALIGNED_NON_INFERABLE"
+            both = len(part.sides) == 2 and self.known.findings[part.finding].diffuse
+            return unsided, "ALIGNED_INFERABLE" if both else "NON_ALIGNED_NON_INFERABLE"
         if not part.sides & stated or any(m.sides & (part.sides - stated) for m in denied):
             return [], "NON_ALIGNED_CONTRADICTING"
         return [], "NON_ALIGNED_MISLEADING"

@@ -8,7 +8,7 @@ questions and answers, so that what both say is compared like with like.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from cxrqba.judge.clauses import HEDGES, LIMITS, NEGATORS, Marks, Polarity, chunk_of, near_sides
@@ -166,15 +166,20 @@ def _mention(hit: Hit, hits: Sequence[Hit], raw: Sequence[str], marks: Marks) ->
         and marks.clause[h.start] == clause
         and not (start <= h.start and h.end <= end)  # "pleural" of "pleural effusion"
     )
+    alone = all(h is hit or h.kind != "finding" or marks.clause[h.start] != clause for h in hits)
     return Mention(
         hit.name,
         polarity_of(start, end, marks, before, after),
         sides,
         zones_of(own) or zones_of(raw[first:start]),
-        frozenset(SEVERITIES[w] for w in own if w in SEVERITIES),
+        _severities(own) or (_severities(raw[first:last]) if alone else frozenset()),
         LIMITS.intersection(own),
         regions,
     )
+
+
+def _severities(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(SEVERITIES[w] for w in words if w in SEVERITIES)
 
 
 _NORMAL = words(
@@ -198,8 +203,10 @@ def _normals(raw: Sequence[str], hits: Sequence[Hit], marks: Marks) -> list[Norm
             continue
         if word == "clear" and raw[i + 1 : i + 2] == ["of"]:
             continue
-        if word in _NORMAL and (marks.weak[i] or "otherwise" in raw):
+        if word in _NORMAL and marks.weak[i]:
             continue
+        if word in _NORMAL and _is_of_finding(marks.clause[i], hits, marks):
+            continue  # "the wires are intact"
         abnormal = marks.negated[i] if word in _NORMAL else not marks.negated[i]
         found.append(_normal(marks.clause[i], raw, hits, marks, abnormal))
         stated.add(marks.clause[i])
@@ -209,6 +216,12 @@ def _normals(raw: Sequence[str], hits: Sequence[Hit], marks: Marks) -> list[Norm
             found.append(_normal(clause, raw, hits, marks, not marks.negated[group.start]))
             stated.add(clause)
     return found
+
+
+def _is_of_finding(clause: int, hits: Sequence[Hit], marks: Marks) -> bool:
+    """Whether a clause names findings and no place or group that could be what is normal."""
+    kinds = {h.kind for h in hits if marks.clause[h.start] == clause}
+    return kinds == {"finding"}
 
 
 def _normal(

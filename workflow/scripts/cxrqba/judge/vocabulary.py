@@ -5,8 +5,9 @@ tables were written for the judge alone, from general knowledge of chest radiolo
 names, put sides nowhere (the text around a word gives them) and say nothing of tags or identifiers.
 A word they lack is no error: texts are then compared by their words.
 
-- ``findings.csv``: name, wider findings, groups, whether a side may belong to it, regions it is
-  expected in (the first is its home), findings it goes with, phrases that mean it;
+- ``findings.csv``: name, wider findings, groups, whether a side may belong to it (yes, no, or
+  diffuse: as a rule both), regions it is expected in (the first is its home), findings it goes
+  with, phrases that mean it;
 - ``regions.csv``: name, the regions around it, findings that "it is normal" denies, phrases;
 - ``groups.csv``: groups of findings that questions ask for, their kind, phrases.
 
@@ -36,6 +37,7 @@ class Finding:
     groups: tuple[str, ...]
     kind: str  # one of KINDS, that of its first group
     sided: bool
+    diffuse: bool  # as a rule on both sides: "bilateral" adds nothing
     regions: tuple[str, ...]
     links: tuple[str, ...]
     phrases: tuple[str, ...]
@@ -131,7 +133,8 @@ def _finding(
         known(row["parents"], findings, where),
         groups,
         kinds[groups[0]],
-        one_of(row["sided"], ("yes", "no"), where, "sided") == "yes",
+        one_of(row["sided"], ("yes", "no", "diffuse"), where, "sided") != "no",
+        row["sided"] == "diffuse",
         known(row["regions"], regions, where),
         known(row["links"], findings, where),
         split(row["phrases"]),
