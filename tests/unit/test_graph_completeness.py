@@ -110,6 +110,26 @@ def test_findings_named_where_nothing_is_read() -> None:
     assert named_elsewhere(sentences, vocabulary()) == {"pulmonary nodule", "chest tube"}
 
 
+@pytest.mark.parametrize(
+    "limited",
+    [
+        {"changes": ["no new"]},
+        {"modifiers": ["large"]},
+        {"modifiers": [{"type": "temporal", "value": "acute"}]},
+        {"laterality_text": "left"},
+        {"probability": "unlikely"},
+    ],
+)
+def test_a_denial_in_part_leaves_the_finding_and_its_relatives_open(limited: dict) -> None:
+    plain = raw("R02", "pulmonary nodule", probability="negative")
+    assert "lung lesion" in denied_by_silence(build([raw(), plain]))
+    graph = build([raw(), raw("R02", "pulmonary nodule", **{"probability": "negative"} | limited)])
+    assert graph.is_complete
+    denied = denied_by_silence(graph)
+    assert not {"lung lesion", "pulmonary nodule"} & denied
+    assert "pneumothorax" in denied
+
+
 # --- relatives ----------------------------------------------------------------------------------
 
 
