@@ -86,7 +86,7 @@ def test_a_device_beside_a_denied_finding_is_there(sentence: str, device: str) -
         ("No edema with cardiomegaly.", {"-pulmonary edema", "~cardiomegaly"}),
         (
             "No pneumothorax, bibasilar atelectasis, small effusions.",
-            {"-pneumothorax", "~bibasilar atelectasis@LR", "+pleural effusion"},
+            {"-pneumothorax", "~basal atelectasis@LR", "+pleural effusion"},
         ),
     ],
 )

@@ -111,7 +111,9 @@ def attach(clause: Clause, earlier: Sequence[Draft], context: Draft | None) -> b
 
 def _explains(draft: Draft, previous: Draft) -> bool:
     return (
-        previous.level in _RAISING and draft.level != "recommendation" and draft.key != previous.key
+        previous.level in _RAISING
+        and draft.level not in (*DENYING, "recommendation")
+        and draft.key != previous.key
     )
 
 

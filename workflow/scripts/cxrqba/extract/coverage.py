@@ -84,13 +84,12 @@ class Coverage:
             and not _says_nothing(reading.words[i].text, reading.norm(i), self._function)
             and not (told and self._is_beside(reading, i, known))
         ]
-        if not told:
-            if _tells(reading, first, last):
-                open_ = [first, last - 1]
-            if open_ and self.kind(_text(reading, first, last)) is not None:
-                return []
-            if open_ and _tells(reading, first, last):
+        if not told and _tells(reading, first, last):
+            if self.kind(_text(reading, first, last)) in (None, "empty"):
                 return [(reading.words[first].start, reading.words[last - 1].end)]
+            return []
+        if not told and open_ and self.kind(_text(reading, first, last)) is not None:
+            return []
         return [(reading.words[a].start, reading.words[b].end) for a, b in _runs(open_, MAX_BRIDGE)]
 
     def _is_beside(self, reading: Reading, at: int, known: set[int]) -> bool:
@@ -161,6 +160,8 @@ def _matched(reading: Reading) -> set[int]:
         reading.changes,
         reading.modifiers,
         reading.terminators,
+        [m for m in reading.enders if any(m.last <= f.first for f in reading.findings)],
+        reading.doubted,
         reading.parts,
         reading.fixed,
         reading.distinctions,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from cxrqba.extract.drafts import Clause, Draft, sides_of
-from cxrqba.extract.lexicon import Reading
+from cxrqba.extract.lexicon import PREPOSITIONS, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.wording import change_words, item_text, sentence_case
 from cxrqba.extract.words import word_set
 from cxrqba.extract.zones import Zone, places, side_text, surface, told_changes, values
 
 ENDING = word_set("terminate end project extend course overlie overly lie ly reach stop pass cross")
+_JOINTS = word_set(", and with or")
 _POSITION = "POSITION FINDINGS"
 
 
@@ -22,13 +23,28 @@ def device_part(reading: Reading, device: Match, zone: Zone) -> Match | None:
 
 
 def device_side(reading: Reading, device: Match, zone: Zone) -> str:
-    """Side of a device: where it enters, if that is told, not where it ends."""
-    verb = next((i for i in range(device.last, zone.own[1]) if reading.norm(i) in ENDING), None)
-    if verb is not None:
-        entry = side_text(reading, Zone((zone.own[0], verb), zone.shared))
+    """Side of a device: where it enters, if that is told, not where it ends.
+
+    Its own words come first ("the *left* subclavian line"), then what stands in front of its part
+    or ending ("the line on the *left* ends in ..."), then all of the zone.
+    """
+    start = _start_of_name(reading, device, zone)
+    parts = [p.first for p in reading.parts if p.first >= device.last and zone.holds(p)]
+    verbs = (i for i in range(device.last, zone.own[1]) if reading.norm(i) in ENDING)
+    end = min([*parts, *verbs], default=zone.own[1])
+    for own in (Zone((start, device.last)), Zone((start, end)), Zone((zone.own[0], end))):
+        entry = side_text(reading, own)
         if sides_of(entry):
             return entry
     return side_text(reading, zone)
+
+
+def _start_of_name(reading: Reading, device: Match, zone: Zone) -> int:
+    """Where the words of a device begin: behind "tip of", "in the right atrium, ..."."""
+    at = device.first
+    while at > zone.own[0] and reading.norm(at - 1) not in PREPOSITIONS | _JOINTS:
+        at -= 1
+    return at
 
 
 def is_position(finding: Match) -> bool:

@@ -35,8 +35,10 @@ ADVERBS = word_set(
     "small large trace overall relatively diffuse diffusely focal some multilevel patchy size "
     "present seen noted identified visualized early"
 )
-LEVELS = frozenset(("t", "l", *map(str, range(1, 13))))
-"""Words of "T7", as in "collapse of the T7 vertebral body"."""
+LEVELS = frozenset(("t", "l", *map(str, range(1, 13)))) | word_set(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth st nd rd th"
+)
+"""Words of "T7" and "sixth", as in "collapse of T7", "fracture of the sixth rib"."""
 CUE_FILLERS = word_set("now since again also currently completely entirely fully totally both all")
 """Words that may stand in a cue behind a finding ("has *now completely* resolved")."""
 PLACES = word_set(
@@ -170,6 +172,7 @@ class Lexicon:
         """
         sentence = self._ellipsis.completed(words(text, offset), words(named))
         findings = self._composed_lists(sentence, self._findings.find(sentence))
+        regions = self._regions.find(sentence)
         subjects = self._structures.find(sentence)
         before = [m for m in self._before.find(sentence) if not _inside(m, findings)]
         after = [m for m in self._after.find_all(sentence) if not _inside(m, findings)]
@@ -178,7 +181,7 @@ class Lexicon:
             offset=offset,
             words=sentence,
             findings=findings,
-            regions=_outside_names(self._regions.find(sentence), findings),
+            regions=_outside_names(regions, findings),
             subjects=subjects,
             structures=[m for m in subjects if not _inside(m, findings)],
             predicates=[m for m in self._predicates.find(sentence) if not _touches(m, findings)],
@@ -191,7 +194,9 @@ class Lexicon:
             modifiers=[
                 m
                 for m in self._modifiers.find(sentence)
-                if not _named(m, findings) and not _of_cue(m, before)
+                if not _named(m, findings)
+                and not _of_cue(m, before)
+                and not _is_part_of_place(m, regions)
             ],
             terminators=[
                 m for m in self._terminators.find(sentence) if not _inside(m, [*before, *after])
@@ -303,6 +308,11 @@ def _touches(match: Match, others: list[Match]) -> bool:
 def _named(match: Match, findings: list[Match]) -> bool:
     """Whether the words are part of a finding's own name (not of a composition around them)."""
     return any(f.first <= match.first and match.last <= f.last and not f.skipped for f in findings)
+
+
+def _is_part_of_place(modifier: Match, regions: list[Match]) -> bool:
+    """Whether a degree is a word of a place: the *minor* fissure."""
+    return modifier.value.kind == "severity" and _inside(modifier, regions)
 
 
 def _outside_names(regions: list[Match], findings: list[Match]) -> list[Match]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from cxrqba.extract.lexicon import ALTERNATIVES, SIDES, Reading
+from cxrqba.extract.lexicon import ALTERNATIVES, COPULAS, HEDGES, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.words import word_set
 
@@ -24,6 +24,9 @@ TOGETHER = word_set(
     "associated underlying adjacent overlying surrounding accompanying resultant compressive "
     "superimposed subjacent residual"
 )
+
+_EQUATING = COPULAS | frozenset(HEDGES) - {"not", "neither"} | word_set("would to most also")
+_PARTING = word_set(", and or nor with without but no not which that : / (")
 
 
 def link_of(reading: Reading, clause: tuple[int, int], finding: Match) -> Match | None:
@@ -54,6 +57,38 @@ def _is_near(reading: Reading, at: int) -> bool:
     while reading.norm(at) in (*ARTICLES, "some"):
         at += 1
     return reading.norm(at) in TOGETHER
+
+
+def equated(reading: Reading, clause: tuple[int, int], finding: Match) -> Match | None:
+    """The verb of "opacity at the right base *is likely* atelectasis": what the opacity may be.
+
+    Only its own place stands between the finding before and the verb, and nothing but doubt,
+    degree and articles behind it.
+    """
+    within = [f for f in reading.findings if clause[0] <= f.first and f.last <= clause[1]]
+    at = within.index(finding)
+    while at > 1 and _alternate(reading, within[at - 1], within[at]):
+        at -= 1  # "is atelectasis or pneumonia" takes it for either
+    if not at or not (_is_disease(within[at - 1]) and _is_disease(within[at])):
+        return None
+    gap = range(within[at - 1].last, within[at].first)
+    verb = next((i for i in gap if reading.norm(i) in _EQUATING), None)
+    if verb is None or any(reading.norm(i) in _PARTING for i in range(gap.start, verb)):
+        return None
+    doubts = [c for c in (*reading.before, *reading.after) if c.value in ("likely", "possible")]
+    known = (*doubts, *reading.modifiers)
+    if all(
+        reading.norm(i) in _EQUATING | ARTICLES or any(m.first <= i < m.last for m in known)
+        for i in range(verb, gap.stop)
+    ):
+        return Match(verb, verb + 1, reading.norm(verb), "positive")
+    return None
+
+
+def _is_disease(finding: Match) -> bool:
+    """Whether something of the patient is named, or an artifact that looks like it."""
+    named = finding.value.finding
+    return named.polarity == "abnormal" or "ARTIFACTS" in named.subcategories
 
 
 def apposed(reading: Reading, clause: tuple[int, int], finding: Match) -> Match | None:

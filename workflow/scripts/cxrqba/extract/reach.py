@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from cxrqba.extract.lexicon import COPULAS, FINITE, PREPOSITIONS, Reading
 from cxrqba.extract.links import SEPARATORS, TOGETHER, starts_anew
-from cxrqba.extract.matcher import Match
+from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.words import word_set
 
 NEGATIVE = ("negative", "unlikely")
+UNSEEN = (*NEGATIVE, "indeterminate")
 PARTICIPLES = word_set("seen identified noted present evident demonstrated visualized")
 CAUSES = word_set("due secondary related because owing attributable resulting caused result")
 """Words of the cues that name a cause: it is there even if what it would cause is denied."""
@@ -153,6 +154,10 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
         return False
     if cue.value == "recommendation" and any(reading.norm(i) in (",", "and") for i in between):
         return False  # "..., and CT is advised" advises the CT
+    if cue.value in ("likely", "possible") and _opens_reading(reading, cue):
+        return False
+    if cue.value in UNSEEN and _is_of_part(reading, finding, cue):
+        return False
     single = cue.last - cue.first == 1
     if single and not _closes(reading, cue, clause):
         return False
@@ -161,6 +166,23 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
         joined = any(reading.norm(i) in ("and", "or", "nor") for i in between)
         return joined and not _is_told_of(reading, finding, between)
     return not single or len(between) <= 4
+
+
+def _is_of_part(reading: Reading, device: Match, cue: Match) -> bool:
+    """Whether a part of the device is what is not seen: "... in the stomach, tip *not seen*"."""
+    told = {reading.norm(i) for i in range(cue.first, cue.last)}
+    if not device.value.finding.is_device or told & GOING:
+        return False
+    named = any(device.last <= p.first and p.last <= cue.first for p in reading.parts)
+    return named or reading.norm(device.last - 1) == "tip"
+
+
+def _opens_reading(reading: Reading, cue: Match) -> bool:
+    """Whether a doubt is of the finding behind it: "the opacity *is likely* a granuloma"."""
+    at = cue.last
+    while reading.norm(at) in ARTICLES or any(m.first <= at < m.last for m in reading.modifiers):
+        at += 1
+    return any(f.first == at for f in reading.findings)
 
 
 def _is_told_of(reading: Reading, finding: Match, between: range) -> bool:

@@ -13,7 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cxrqba.extract.lexicon import FINITE, HEDGES, Reading
-from cxrqba.extract.links import LINKS, accompanied, apposed, is_alternative, link_of
+from cxrqba.extract.links import (
+    LINKS,
+    accompanied,
+    apposed,
+    equated,
+    is_alternative,
+    link_of,
+)
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.reach import GOING, NEGATIVE, is_accompanied, is_between, reaches, reaches_back
 from cxrqba.extract.turned import denies_change, is_aside, is_mimicked, is_of_prior
@@ -87,7 +94,11 @@ def claim(
     if is_mimicked(reading, clause, finding, mimics):
         return Claim("unlikely", tuple(before[-1:]))
     inner = [HEDGES[s] for s in finding.skipped if s in HEDGES]
-    link = link_of(reading, clause, finding) or accompanied(reading, clause, finding)
+    link = (
+        link_of(reading, clause, finding)
+        or accompanied(reading, clause, finding)
+        or equated(reading, clause, finding)
+    )
     if after:
         cue = min(after, key=lambda c: (c.first, -c.last))
         return Claim(cue.value, (*before[-1:], cue), link)

@@ -24,7 +24,8 @@ _OPENERS = word_set(
 )
 _CLOSERS = word_set(
     ", and or nor with is are was were has have been in of : ; the a an which ( / remain appear "
-    "to since from no without on at by not as . may could might be versus vs for such"
+    "to since from no without on at by not as . may could might be versus vs for such its whose "
+    "well both that this these those"
 )
 _LOOSE_ENDS = word_set(", and or but for with which that ; .")
 _BEFORE_CHANGE = word_set(

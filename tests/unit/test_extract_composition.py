@@ -1,0 +1,160 @@
+"""What belongs to which finding: readings, places, sides, degrees, parts of devices, names."""
+
+from __future__ import annotations
+
+import pytest
+from statement_fixtures import extractor, mirrored, mirrored_statements, statements
+
+from cxrqba.extract.drafts import Draft, with_children
+
+READINGS = (
+    ("Opacity at the right base is likely atelectasis.", "lung opacity", "atelectasis", "?"),
+    ("Opacity at the right base may be atelectasis.", "lung opacity", "atelectasis", "?"),
+    ("Opacity at the right base probably is pneumonia.", "lung opacity", "pneumonia", "?"),
+    ("The opacity at the right base is atelectasis.", "lung opacity", "atelectasis", "+"),
+    ("The nodule at the right apex is most likely a granuloma.",
+     "pulmonary nodule", "granuloma", "?"),
+    ("The nodule in the right lung could be a small hamartoma.",
+     "pulmonary nodule", "hamartoma", "?"),
+    ("Patchy right basal opacity likely pneumonia.", "lung opacity", "pneumonia", "?"),
+    ("The right basal opacity might be aspiration.", "lung opacity", "aspiration", "?"),
+    ("The opacity in the right lung is probably pneumonia.", "lung opacity", "pneumonia", "?"),
+    ("A line over the right chest is seen. The right opacity is likely a skin fold.",
+     "lung opacity", "skin fold", "?"),
+    ("A faint opacity in the right lung, which could represent early pneumonia.",
+     "lung opacity", "pneumonia", "?"),
+    ("Blunting of the right costophrenic angle is likely pleural thickening.",
+     "costophrenic angle blunting", "pleural thickening", "?"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "seen", "taken_for", "sign"), READINGS)
+@pytest.mark.parametrize("turn", [False, True])
+def test_a_reading_is_doubted_and_not_what_is_seen(
+    text: str, seen: str, taken_for: str, sign: str, turn: bool
+) -> None:
+    side = "L" if turn else "R"
+    found = statements(mirrored(text) if turn else text)
+    assert f"+{seen}@{side}" in found
+    assert f"{sign}{taken_for}@{side}" in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The opacities at both bases are probably atelectasis or aspiration.",
+        "The density in the right lower lobe is a pneumonia or an infarct.",
+        "The nodule in the left lung may be a granuloma or a metastasis.",
+    ],
+)
+def test_both_of_two_readings_belong_to_what_is_seen(text: str) -> None:
+    (seen,) = extractor().read_sentence("S1", text, 0)
+    assert [c.child_type for c in seen.children] == ["associated with"] * 2
+    assert all([p.text for p in c.regions] == [p.text for p in seen.regions] for c in seen.children)
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("The left effusion is likely small.", "?"),
+        ("Left effusion is likely and there is right atelectasis.", "?"),
+        ("Effusion is possible.", "?"),
+        ("A left effusion is present.", "+"),
+    ],
+)
+def test_a_doubt_without_a_reading_is_of_the_finding(text: str, sign: str) -> None:
+    assert any(s.startswith(f"{sign}pleural effusion") for s in statements(text))
+
+
+ENTRIES = (
+    ("Tip of the left subclavian line in the right brachiocephalic vein.", "subclavian line"),
+    ("The left subclavian line ends in the right brachiocephalic vein.", "subclavian line"),
+    ("In the right atrium is the tip of a left PICC.", "peripherally inserted central catheter"),
+    ("A central line from the left ends in the right brachiocephalic vein.",
+     "central venous catheter"),
+    ("The chest tube on the left has its tip at the right apex.", "chest tube"),
+    ("Left PICC with tip in the right innominate vein.", "peripherally inserted central catheter"),
+    ("A left IJ line crosses to the right brachiocephalic vein.", "internal jugular line"),
+    ("Left-sided port whose tip lies in the right atrium.", "chest port"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "device"), ENTRIES)
+@pytest.mark.parametrize("turn", [False, True])
+def test_a_device_has_the_side_it_enters(text: str, device: str, turn: bool) -> None:
+    read = [d for d in _drafts(mirrored(text) if turn else text) if d.child_type is None]
+    assert [d.key for d in read] == [(device,)]
+    assert _sides(read[0]) == ({"right"} if turn else {"left"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "OG tube passes below the diaphragm into the stomach, tip not seen.",
+        "NG tube courses below the diaphragm with the tip not visualized.",
+        "The ET tube tip is not well seen.",
+        "The PICC tip is not identified.",
+        "The enteric tube enters the stomach, side port not seen.",
+        "The feeding tube tip is obscured.",
+    ],
+)
+def test_a_part_that_is_not_seen_leaves_its_device(text: str) -> None:
+    assert {s[0] for s in statements(text)} == {"+"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The PICC is no longer seen.",
+        "The chest tube has been removed.",
+        "The enteric tube has been removed, tip and all.",
+    ],
+)
+def test_a_device_that_is_gone_is_absent(text: str) -> None:
+    assert any(s.startswith("-") for s in statements(text))
+
+
+COMPOSED = (
+    ("Healed fracture of the left sixth rib.", "healed rib fracture", "L"),
+    ("Fracture of the left lateral 4th rib.", "rib fracture", "L"),
+    ("Old fracture of the right eighth rib.", "healed rib fracture", "R"),
+    ("Focal lesion in the right fifth rib.", "bone lesion", "R"),
+    ("Sclerotic lesion in the left scapula.", "sclerotic bone lesion", "L"),
+    ("Lytic lesion of the right clavicle.", "lytic bone lesion", "R"),
+    ("Fluid tracks in the right minor fissure.", "fissural fluid", "R"),
+    ("Free fluid in the left pleural space.", "pleural effusion", "L"),
+    ("Fluid at the left costophrenic angle.", "pleural effusion", "L"),
+    ("Elevation of the right hemidiaphragm.", "elevated hemidiaphragm", "R"),
+    ("The left hemidiaphragm is elevated.", "elevated hemidiaphragm", "L"),
+    ("Blunting of the left costophrenic angle.", "costophrenic angle blunting", "L"),
+    ("Thickening of the right minor fissure.", "fissure thickening", "R"),
+    ("Calcification of a left hilar node.", "calcified lymph nodes", "L"),
+    ("Prominence of the right hilum.", "hilar enlargement", "R"),
+    ("Fracture of the left clavicle.", "clavicle fracture", "L"),
+    ("Widening of the mediastinum.", "mediastinal widening", ""),
+    ("Tortuosity of the aorta.", "tortuous aorta", ""),
+    ("Calcification of the aorta.", "aortic calcification", ""),
+    ("Wedging of the T8 vertebral body.", "vertebral compression deformity", ""),
+    ("Distension of the stomach.", "gastric distension", ""),
+    ("Curvature of the thoracic spine.", "scoliosis", ""),
+)
+
+
+@pytest.mark.parametrize(("text", "finding", "side"), COMPOSED)
+@pytest.mark.parametrize("turn", [False, True])
+def test_findings_are_put_together_across_of(
+    text: str, finding: str, side: str, turn: bool
+) -> None:
+    found = statements(mirrored(text) if turn else text)
+    expected = {f"+{finding}@{side}" if side else f"+{finding}"}
+    assert found == (mirrored_statements(expected) if turn else expected)
+
+
+def _drafts(text: str) -> list[Draft]:
+    return with_children(extractor().read_sentence("S1", text, 0))
+
+
+def _sides(draft: Draft) -> set[str]:
+    return {s for s in ("left", "right") if s in draft.side_text.lower().split()} | {
+        s for s in ("left", "right") if f"{s}-sided" in draft.side_text.lower()
+    }
