@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from statement_fixtures import extractor, mirrored, mirrored_statements, statements
 
@@ -147,6 +149,62 @@ def test_findings_are_put_together_across_of(
 ) -> None:
     found = statements(mirrored(text) if turn else text)
     expected = {f"+{finding}@{side}" if side else f"+{finding}"}
+    assert found == (mirrored_statements(expected) if turn else expected)
+
+
+ITEMS = {
+    "pleural effusion": "pleural effusion",
+    "pneumothorax": "pneumothorax",
+    "consolidation": "consolidation",
+    "nodule": "pulmonary nodule",
+}
+
+
+@pytest.mark.parametrize("items", list(itertools.permutations(ITEMS, 3)))
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_side_in_front_of_a_denied_list_is_that_of_all(items: tuple[str, ...], side: str) -> None:
+    one, two, three = items
+    expected = {f"-{ITEMS[item]}@{side[0].upper()}" for item in items}
+    assert statements(f"No {side} {one}, {two} or {three}.") == expected
+
+
+@pytest.mark.parametrize("items", list(itertools.permutations(ITEMS, 2)))
+@pytest.mark.parametrize("form", ["No {} {} or {}.", "There is no {} {} or {}."])
+def test_a_side_in_front_of_two_denied_findings_is_that_of_both(
+    items: tuple[str, ...], form: str
+) -> None:
+    one, two = items
+    assert statements(form.format("left", one, two)) == {f"-{ITEMS[item]}@L" for item in items}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Right effusion and atelectasis.", {"+pleural effusion@R", "+atelectasis@R"}),
+        ("Left lower lobe collapse and effusion.", {"+lobar atelectasis@L", "+pleural effusion@L"}),
+        ("Left effusion and pulmonary edema.", {"+pleural effusion@L", "+pulmonary edema"}),
+        ("Left effusion and cardiomegaly.", {"+pleural effusion@L", "+cardiomegaly"}),
+        ("Left effusion and a right nodule.", {"+pleural effusion@L", "+pulmonary nodule@R"}),
+        ("Left effusion and small pneumothorax.", {"+pleural effusion@L", "+pneumothorax"}),
+        ("No right effusion or left pneumothorax.", {"-pleural effusion@R", "-pneumothorax@L"}),
+        ("No effusion or left pneumothorax.", {"-pleural effusion", "-pneumothorax@L"}),
+        ("No left effusion, but there is a pneumothorax.",
+         {"-pleural effusion@L", "+pneumothorax"}),
+        ("Right IJ line and NG tube.", {"+internal jugular line@R", "+nasogastric tube"}),
+        ("The right base shows atelectasis and a small effusion.",
+         {"+atelectasis@R", "+pleural effusion@R"}),
+        ("In the left upper lobe there is a nodule and scarring.",
+         {"+pulmonary nodule@L", "+pulmonary scarring@L"}),
+        ("Right lung: consolidation, effusion and nodules.",
+         {"+consolidation@R", "+pleural effusion@R", "+pulmonary nodule@R"}),
+        ("Effusion and atelectasis on the left.", {"+pleural effusion@L", "+atelectasis@L"}),
+        ("A mass in the left upper lobe with associated mediastinal lymphadenopathy.",
+         {"+pulmonary mass@L", "+mediastinal lymphadenopathy"}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("turn", [False, True])
+def test_what_is_shared_and_what_is_not(text: str, expected: set[str], turn: bool) -> None:
+    found = statements(mirrored(text) if turn else text)
     assert found == (mirrored_statements(expected) if turn else expected)
 
 

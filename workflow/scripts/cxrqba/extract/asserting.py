@@ -11,11 +11,10 @@ from cxrqba.extract.drafts import DENYING, Clause, Draft
 from cxrqba.extract.lexicon import Named, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.scope import Claim, claim
+from cxrqba.extract.sharing import BEFORE_CLAUSE, heads_of, zones
 from cxrqba.extract.wording import change_words, name_of, sentence_case, summary_of
 from cxrqba.extract.zones import (
-    BEFORE_CLAUSE,
     Zone,
-    heads_of,
     is_placed,
     places,
     predicate_changes,
@@ -23,7 +22,6 @@ from cxrqba.extract.zones import (
     surface,
     told_changes,
     values,
-    zones,
 )
 from cxrqba.reference.tables import Reference
 

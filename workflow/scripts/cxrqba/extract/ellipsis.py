@@ -161,7 +161,8 @@ class Ellipsis:
             while _norm(sentence, at) in (",", "or", "and", "nor"):
                 at -= 1
             attribute = self._findings.at_start([sentence[at], *head]) if at >= 0 else None
-            if attribute is None or attribute.last != len(head) + 1:
+            named = any(m.last == at + 1 for m in self._findings.find(sentence[: at + 1]))
+            if named or attribute is None or attribute.last != len(head) + 1:
                 break
             inserted = [*inserted[: at + 1], *_supplied(head, sentence[at]), *inserted[at + 1 :]]
             at -= 1

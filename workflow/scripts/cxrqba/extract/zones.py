@@ -1,10 +1,8 @@
-"""Which words of a clause belong to which finding: regions, distances, modifiers, changes, side.
+"""What the words of a finding tell: regions, distances, modifiers, changes, side.
 
-"Small left effusion and right basilar atelectasis" has two zones; a side or region is sought in a
-finding's own zone, never in the whole sentence, because a side that strays to a neighbour harms.
-Only what a clause says of all its findings is shared: a region that opens the clause ("in the left
-base, ..."), a place behind the last item of a bare list ("effusion and atelectasis on the right"),
-a change behind the verb ("... are unchanged"). Fixed names ("right heart border") give no side.
+A side or region is sought in a finding's own zone (:mod:`cxrqba.extract.sharing`), never in the
+whole sentence, because a side that strays to a neighbour harms. Fixed names ("right heart border")
+give no side.
 """
 
 from __future__ import annotations
@@ -12,23 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from cxrqba.extract.lexicon import ADVERBS, FINITE, PREPOSITIONS, SIDES, Reading
+from cxrqba.extract.lexicon import ADVERBS, FINITE, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.reach import is_clausal
 from cxrqba.extract.words import word_set
 from cxrqba.reference.tables import Value
 
-BREAKS = (",", "and", "or", "nor", "with", "without", "/", "(", "versus", "vs", "but", "no")
-_PLACE_OPENERS = PREPOSITIONS | {"bilaterally"}
 _DISTANCE_UNITS = frozenset(("cm", "mm", "centimeter", "millimeter", "inch"))
 _DISTANCE_RELATIONS = frozenset(("above", "below", "beyond", "from", "past", "distal", "proximal"))
 _LEVELS = frozenset(("above", "below", "beyond"))
 PASSIVE = FINITE | ADVERBS | word_set("present seen noted identified visualized demonstrated again")
-_DENIALS = ("no", "without")
-_JOINING = (",", "and", "but", "with")
-_FILMS = word_set("view radiograph film image study examination exam x")
 _STABLE = ("stable", "no new")
 _PLURAL = ("s", "hila", "pleurae", "costae")
 _COMPARATIVES = word_set("more less larger smaller greater worse better")
@@ -52,122 +44,7 @@ class Zone:
         return any(a <= match.first and match.last <= b for a, b in self.ranges())
 
 
-def zones(
-    reading: Reading, clause: tuple[int, int], findings: list[Match], links: list[Match | None]
-) -> list[Zone]:
-    """One zone for each of the clause's ``findings`` (in text order)."""
-    if not findings:
-        return []
-    cuts = [_after_predicate(reading, clause[0], findings[0].first)]
-    for (left, right), link in zip(pairwise(findings), links[1:], strict=True):
-        cuts.append(_cut(reading, left, right, link))
-    cuts.append(clause[1])
-    found = [Zone((cuts[i], cuts[i + 1])) for i in range(len(findings))]
-    _share_opening(reading, findings, found)
-    listed = next((i for i, link in enumerate(links) if i and link is not None), len(findings))
-    _share_place(reading, findings[:listed], found[:listed])
-    _share_predicate(reading, findings, found)
-    for i, head in enumerate(heads_of(reading, findings, links)):
-        if head is not None and head >= 0 and not is_placed(reading, found[i]):
-            found[i].shared += found[head].ranges()
-    return found
-
-
-def _after_predicate(reading: Reading, first: int, last: int) -> int:
-    """Start of the first zone: behind "the lungs are clear", which speaks for itself."""
-    ends = [
-        p.last
-        for p in reading.predicates
-        if first <= p.first and p.last <= last and reading.norm(p.last) not in ("for", "of")
-    ]
-    ends += [
-        s.last
-        for s in reading.structures
-        if s.first in ends and s.last <= last  # "clear lungs without effusion"
-    ]
-    verbs = [i for i in range(first, last) if reading.norm(i) in FINITE]
-    if verbs and any(reading.norm(i) in _FILMS for i in range(first, verbs[0])):
-        ends.append(verbs[0] + 1)  # "two views of the chest demonstrate ..."
-    start = max(ends, default=first)
-    denial = _denial_of_its_own(reading, start, last)
-    return start if denial is None or _only_place(reading, start, denial) else denial
-
-
-def _denial_of_its_own(reading: Reading, first: int, last: int) -> int | None:
-    """The "and" of "... and no effusion": what stands before it is another statement."""
-    for i in range(last - 1, first, -1):
-        if reading.norm(i) in _DENIALS and reading.norm(i - 1) in _JOINING:
-            return i - 1
-    return None
-
-
-def _only_place(reading: Reading, first: int, last: int) -> bool:
-    """Whether words [first, last) only name a place ("at the left base, ...")."""
-    return all(
-        reading.norm(i) in PREPOSITIONS | SIDES | ARTICLES
-        or any(r.first <= i < r.last for r in reading.regions)
-        for i in range(first, last)
-    )
-
-
-BEFORE_CLAUSE = -1
-
-
-def heads_of(
-    reading: Reading, findings: list[Match], links: list[Match | None]
-) -> list[int | None]:
-    """For each linked finding the index of the one it explains: "A with B, likely C or D" is A.
-
-    ``BEFORE_CLAUSE`` where the finding explained stands before the clause, None without a link.
-    """
-    heads: list[int | None] = []
-    for i, link in enumerate(links):
-        if link is None:
-            heads.append(None)
-        elif i and links[i - 1] == link:  # "likely C or D": both explain the same
-            heads.append(heads[-1])
-        elif i == 0:
-            heads.append(BEFORE_CLAUSE)
-        else:
-            heads.append(_head(reading, findings, i))
-    return heads
-
-
-def _head(reading: Reading, findings: list[Match], i: int) -> int:
-    head = i - 1
-    while head > 0:
-        gap = {reading.norm(k) for k in range(findings[head - 1].last, findings[head].first)}
-        if "with" not in gap or gap & {",", "and", "or"}:
-            break
-        head -= 1
-    return head
-
-
-def _cut(reading: Reading, left: Match, right: Match, link: Match | None) -> int:
-    """Word index at which the zone of ``right`` begins."""
-    if link is not None and left.last <= link.first:
-        return link.first
-    gap = [i for i in range(left.last, right.first) if reading.norm(i) in BREAKS]
-    if not gap:
-        return left.last if left.last <= right.first else right.first
-    if reading.norm(left.last) in _PLACE_OPENERS:
-        return gap[-1]
-    for at, following in pairwise(gap):
-        if not _only_attributes(reading, at + 1, following):
-            return at
-    return gap[-1]
-
-
-def _only_attributes(reading: Reading, first: int, last: int) -> bool:
-    """Whether an aside ("right greater than left", "unchanged") says more of what is before it."""
-    told = (*reading.modifiers, *reading.changes, *reading.fixed)
-    return first < last and all(
-        reading.norm(i) in SIDES or any(m.first <= i < m.last for m in told)
-        for i in range(first, last)
-    )
-
-
-def _sided(reading: Reading, first: int, last: int) -> bool:
+def sided(reading: Reading, first: int, last: int) -> bool:
     return any(reading.norm(i) in SIDES for i in range(first, last)) or any(
         first <= r.first and r.last <= last for r in reading.regions
     )
@@ -175,59 +52,7 @@ def _sided(reading: Reading, first: int, last: int) -> bool:
 
 def is_placed(reading: Reading, zone: Zone) -> bool:
     """Whether a zone names a side or a region of its own."""
-    return _sided(reading, *zone.own)
-
-
-def _share_opening(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
-    """A place before the first verb or comma, ahead of the first finding, is everyone's."""
-    start, first = found[0].own[0], findings[0].first
-    stop = next(
-        (
-            i
-            for i in range(start, first)
-            if reading.norm(i) in FINITE or reading.norm(i) in (",", ":")
-        ),
-        None,
-    )
-    if stop is None or not _sided(reading, start, stop):
-        return
-    for zone in found[1:]:
-        if not is_placed(reading, zone):
-            zone.shared.append((start, stop))
-
-
-def _share_place(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
-    """A place behind the last item of a bare list holds for the items before it."""
-    last, end = findings[-1], found[-1].own[1]
-    opener = next((i for i in range(last.last, end) if reading.norm(i) in _PLACE_OPENERS), None)
-    if opener is None or opener - last.last > 2 or not _sided(reading, opener, end):
-        return
-    for i in range(len(findings) - 2, -1, -1):
-        gap = range(findings[i].last, findings[i + 1].first)
-        bare = any(reading.norm(k) in ("and", "or", "nor", ",") for k in gap) and all(
-            reading.norm(k) in (",", "and", "or", "nor", *ADVERBS)
-            or any(m.first <= k < m.last for m in reading.modifiers)
-            for k in gap
-        )
-        if not bare or is_placed(reading, found[i]):
-            return
-        found[i].shared.append((opener, end))
-
-
-def _share_predicate(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
-    """ "A with B is seen at the left base": the place behind the verb is the subject's."""
-    last, end = findings[-1].last, found[-1].own[1]
-    verb = next((i for i in range(last, end) if reading.norm(i) in FINITE), None)
-    if verb is None or any(reading.norm(i) in FINITE for i in range(findings[0].last, last)):
-        return
-    opener = next((i for i in range(verb, end) if reading.norm(i) in _PLACE_OPENERS), None)
-    if opener is None or not _sided(reading, opener, end):
-        return
-    if any(reading.norm(i) not in PASSIVE for i in range(verb, opener)):
-        return
-    for zone in found[:-1]:
-        if not is_placed(reading, zone):
-            zone.shared.append((opener, end))
+    return sided(reading, *zone.own)
 
 
 @dataclass(frozen=True, slots=True)
