@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from graph_fixtures import box, build, indication, raw, reasons, reference, sentence, vocabulary
 
 from cxrqba.graph.model import SceneGraph
+from cxrqba.graph.observe import GONE
 from cxrqba.graph.sides import OPPOSITE
 from cxrqba.graph.store import from_tables, to_tables
 from cxrqba.ledger import Ledger
@@ -21,6 +22,7 @@ from cxrqba.schema import CHILD_TYPES, EXTRACTION_QUALITY, INDICATIONS, RAW_OBSE
 from cxrqba.tables import frame
 
 FINDINGS = ["pleural effusion", "Opacity", "pneumonia", "heart failure", "PICC line", "clear"]
+CHANGES = ["resolved", "has been removed", "interval resolution", "new", "stable", "no new"]
 REGIONS = ["left lung", "right base", "lungs", "heart", "bilateral hila", "lingula", "RML"]
 HOSTILE = st.one_of(
     st.sampled_from(
@@ -62,7 +64,7 @@ def rows(draw: Any) -> dict[str, Any]:
             st.one_of(st.none(), st.sampled_from(["positive", "no", "possible"]), HOSTILE)
         ),
         laterality_text=draw(st.one_of(st.none(), st.sampled_from(["left", "right", "both"]))),
-        changes=draw(texts),
+        changes=draw(st.lists(st.one_of(st.sampled_from(CHANGES), HOSTILE), max_size=2)),
         modifiers=draw(st.lists(HOSTILE, max_size=2)),
         sent_ids=draw(st.lists(st.sampled_from(["S01", "S02", "S99"]), max_size=2)),
         spans=draw(st.lists(SPANS, max_size=3)),
@@ -112,6 +114,7 @@ def check(graph: SceneGraph) -> None:
         assert o.child_level == 0 or obs_id.rpartition(".")[0] in graph.observations
         level = levels[o.probability]
         assert (o.certainty, o.positiveness) == (level.certainty, level.positiveness)
+        assert o.positiveness != "pos" or not set(o.changes) & set(GONE)
         wrong = OPPOSITE.get(o.laterality)
         assert wrong is None or all(sides.get(r) != wrong for r in o.region_names)
         assert set(o.region_names) <= set(graph.regions)

@@ -493,6 +493,60 @@ def test_text_against_its_probability_claims_nothing(
     assert (o.probability, o.obs_quality["issue_level"]) == (level, issue)
 
 
+@pytest.mark.parametrize("change", ["resolved", "interval resolution", "has been removed"])
+@pytest.mark.parametrize("probability", ["positive", "likely", "possible"])
+@pytest.mark.parametrize("entity", ["pneumothorax", "endotracheal tube"])
+def test_what_is_gone_is_not_present(entity: str, probability: str, change: str) -> None:
+    ledger = Ledger("build_graphs")
+    graph = build([raw(entity=entity, probability=probability, changes=[change])], ledger)
+    [o] = (o for o in graph.observations.values() if o.from_report)
+    assert o.probability == "indeterminate"
+    assert o.obs_quality["issue_level"] == "MOSTLY_INTERPRETABLE"
+    assert o.changes
+    assert "text_contradicts_probability" in reasons(ledger)
+
+
+@pytest.mark.parametrize(
+    ("probability", "change"),
+    [("negative", "resolved"), ("positive", "nearly resolved"), ("positive", "resolving")],
+)
+def test_what_is_gone_is_denied_and_what_is_going_is_present(probability: str, change: str) -> None:
+    o = observed(raw(entity="pneumothorax", probability=probability, changes=[change]))
+    assert o.probability == probability
+    assert o.obs_quality["issue_level"] == "NO_ISSUES"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"entity": "fracture", "regions": ["left knee"]},
+        {"entity": "knee fracture"},
+        {"entity": "edema", "regions": ["right calf"]},
+    ],
+)
+def test_what_is_found_outside_of_the_chest_is_in_the_ledger_alone(row: dict[str, Any]) -> None:
+    ledger = Ledger("build_graphs")
+    sentences = [sentence(), sentence("S02")]
+    graph = build([raw(), raw("R02", sent_ids=["S02"], **row)], ledger, sentences=sentences)
+    told = [o.obs_entities for o in graph.observations.values() if o.from_report]
+    assert told == [["pleural effusion"]]
+    assert "outside_the_chest" in reasons(ledger)
+    assert graph.is_complete  # its sentence was read
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"entity": "fracture", "regions": ["left knee", "left clavicle"]},
+        {"entity": "PICC line", "regions": ["left arm"]},
+        {"entity": "fracture", "regions": ["zorblax"]},
+    ],
+)
+def test_what_is_not_only_outside_of_the_chest_stays(row: dict[str, Any]) -> None:
+    graph = build([raw(**row)])
+    assert [o for o in graph.observations.values() if o.from_report]
+
+
 def test_contradicting_text_is_in_the_ledger_and_forbids_a_default() -> None:
     ledger = Ledger("build_graphs")
     rows = [raw(), raw("R02", "pneumothorax", name="No pneumothorax")]

@@ -184,7 +184,42 @@ def test_no_finding_of_another_organ(mapper: Mapper, kind: str, text: str, forbi
     assert one(mapper, kind, text)["reference"] != forbidden
 
 
-@pytest.mark.parametrize("text", ["tube", "Tubes", "line"])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("entity", "knee fracture"),
+        ("entity", "fracture of the distal femur"),
+        ("entity", "pelvic mass"),
+        ("entity", "sinus disease"),
+        ("region", "left knee"),
+        ("region", "right distal radius"),
+        ("region", "urinary bladder"),
+    ],
+)
+def test_what_lies_outside_of_the_chest_is_told_as_such(
+    mapper: Mapper, kind: str, text: str
+) -> None:
+    found = one(mapper, kind, text, threshold=0.1)
+    assert (found["reference"], found["method"]) == (None, "outside")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("entity", "rib fracture"),
+        ("entity", "femoral line"),
+        ("entity", "skin fold"),
+        ("entity", "blunting of the costophrenic sinus"),
+        ("region", "left humerus"),
+        ("region", "stomach"),
+        ("region", "at the level of the skull base"),
+    ],
+)
+def test_what_the_reference_names_is_not_outside(mapper: Mapper, kind: str, text: str) -> None:
+    assert one(mapper, kind, text)["method"] != "outside"
+
+
+@pytest.mark.parametrize("text", ["line", "Lines"])
 def test_word_common_to_several_tags_is_not_guessed_to_be_one_of_them(
     mapper: Mapper, text: str
 ) -> None:

@@ -40,7 +40,7 @@ from cxrqba.graph.relations import (
     region_relations,
     sentence_relations,
 )
-from cxrqba.graph.tags import Mappings
+from cxrqba.graph.tags import Mappings, is_outside
 from cxrqba.graph.vocabulary import Vocabulary
 from cxrqba.ledger import Ledger
 from cxrqba.schema import REGION_BOXES
@@ -81,13 +81,17 @@ def build_graph(
     sentences = sorted(study.sentences, key=lambda s: natural(s["sent_id"]))
     sent_ids = frozenset(s["sent_id"] for s in sentences)
     rows = _unique_rows(study.observations, note)
-    roots, dropped = _nodes(rows, sent_ids, mappings, vocabulary, note)
+    outside = [i for i, row in rows.items() if is_outside(row, mappings, vocabulary)]
+    for raw_id in outside:
+        note(raw_id, "outside_the_chest", "of a part of the body without a region; left out")
+    accounted = study.non_observational.union(*(rows[i]["sent_ids"] or () for i in outside))
+    roots, dropped = _nodes(rows, outside, sent_ids, mappings, vocabulary, note)
     observations = numbered(merged(lifted(roots)))
     mark_contradictions(observations, vocabulary, note)
     reasons = incomplete_reasons(
         sentences,
         observations.values(),
-        study.non_observational,
+        accounted,
         study.failures,
         dropped,
         vocabulary,
@@ -142,17 +146,22 @@ def _unique_rows(rows: Iterable[Mapping[str, Any]], note: Note) -> dict[str, Map
 
 def _nodes(
     rows: Mapping[str, Mapping[str, Any]],
+    outside: Collection[str],
     sentences: Collection[str],
     mappings: Mappings,
     vocabulary: Vocabulary,
     note: Note,
 ) -> tuple[list[Node], int]:
-    """Top-level nodes and the number of discarded observations."""
-    dropped = [i for i, r in rows.items() if r["issue_level"] == DISCARDED or is_blank(r)]
+    """Top-level nodes and the number of discarded observations; those ``outside`` are left out."""
+    dropped = [
+        i
+        for i, r in rows.items()
+        if i not in outside and (r["issue_level"] == DISCARDED or is_blank(r))
+    ]
     for raw_id in dropped:
         note(raw_id, "discarded_observation", "no text, or discarded by the extraction")
     parents = parents_of(rows, note)
-    above = kept_parents(parents, frozenset(dropped), note)
+    above = kept_parents(parents, frozenset((*dropped, *outside)), note)
     made: dict[str, Node] = {}
     for raw_id, parent in above.items():
         known = made[parent].observation if parent is not None else None

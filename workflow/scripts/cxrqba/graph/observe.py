@@ -33,6 +33,9 @@ NOTED = {
 _ASSERTING = ("positive", "likely")
 """Levels that a text which says "no" contradicts."""
 
+GONE = ("resolved", "removed")
+"""Changes (names in ``changes.yaml``) after which a finding or device is there no more."""
+
 _LEVEL_OF_CHILD = {"recommendation": "recommendation", "comparison only": "comparison_only"}
 """Child types that claim neither presence nor absence, whatever probability they come with."""
 
@@ -54,7 +57,7 @@ def observation_of(
     child_type = clean(raw["child_type"]) or None
     read = read_level(raw, vocabulary)
     claimed = _LEVEL_OF_CHILD.get(child_type or "", read or UNKNOWN_LEVEL)
-    contradicted = claimed in _ASSERTING and denies(raw, vocabulary)
+    contradicted = _is_contradicted(claimed, raw, tags, vocabulary)
     level = vocabulary.reference.levels[UNKNOWN_LEVEL if contradicted else claimed]
     laterality = sides.laterality_of(raw, tags, vocabulary)
     if parent is not None and laterality == sides.UNKNOWN:
@@ -109,6 +112,16 @@ def observation_of(
     if cut:
         worse_issue(observation, "NON_INTERPRETABLE")  # what is cut may be present: no silence
     return observation
+
+
+def _is_contradicted(
+    claimed: str, raw: Mapping[str, Any], tags: Tags, vocabulary: Vocabulary
+) -> bool:
+    """Whether presence is claimed of what the text denies, or of what is said to be gone."""
+    if claimed in _ASSERTING and denies(raw, vocabulary):
+        return True
+    is_gone = not set(GONE).isdisjoint(tags.changes)
+    return is_gone and vocabulary.reference.levels[claimed].positiveness == "pos"
 
 
 def _placed(

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from cxrqba.graph.vocabulary import Vocabulary, normal, spaced
+from cxrqba.mapping.compatible import OUTSIDE
 from cxrqba.mapping.mentions import clean, pair, texts
 from cxrqba.schema import CERTAINTIES, MODIFIER_TYPES
 
@@ -69,6 +70,24 @@ def resolve(raw: Mapping[str, Any], mappings: Mappings) -> Tags:
         else:
             tags.unresolved_changes += 1
     return tags
+
+
+def is_outside(raw: Mapping[str, Any], mappings: Mappings, vocabulary: Vocabulary) -> bool:
+    """Whether a row of RAW_OBSERVATIONS is of a part of the body that the reference leaves out.
+
+    "Fracture" at the "left knee" is no fracture of the chest. A device may enter anywhere.
+    """
+    entities = [mappings.get(("entity", t)) for t in texts(raw["entities"])]
+    if entities and all(d is not None and d["method"] == OUTSIDE for d in entities):
+        return True
+    places = [
+        mappings.get(("region", t)) for t in texts(r["region"] for r in raw["regions"] or () if r)
+    ]
+    if any(d and d["reference"] for d in places):
+        return False
+    findings = vocabulary.reference.findings
+    named = [findings[d["reference"]] for d in entities if d and d["reference"]]
+    return any(d and d["method"] == OUTSIDE for d in places) and not any(f.is_device for f in named)
 
 
 def _resolve_regions(raw: Mapping[str, Any], mappings: Mappings, tags: Tags) -> list[str]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from cxrqba.mapping.candidates import Candidate
 from cxrqba.mapping.normal import FILLERS, LINKS, NEGATING, Normaliser
+from cxrqba.reference.cells import read_yaml
 from cxrqba.reference.tables import Reference
 
 _OPPOSITES = (
@@ -72,17 +73,8 @@ _NORMAL = frozenset(("normal", "unremarkable", "intact", "clear", "negative"))
 _OF_A_WORD = frozenset(("non",))
 _UNDOING = ("non", "un")
 
-_ELSEWHERE = frozenset(
-    (
-        *("brain", "cerebral", "cranial", "intracranial", "subdural", "skull", "scalp", "sinus"),
-        *("macular", "eye", "orbital", "retinal", "ear", "nasal", "dental", "pelvis", "pelvic"),
-        *("hip", "femur", "femoral", "thigh", "knee", "leg", "calf", "ankle", "foot", "toe"),
-        *("tibia", "tibial", "hand", "wrist", "finger", "elbow", "arm", "forearm", "prostate"),
-        *("prostatic", "bladder", "uterus", "uterine", "ovary", "ovarian", "testicular", "skin"),
-        *("adrenal", "pylorus", "pyloric", "colon", "colonic", "appendix", "rectal", "rectum"),
-    )
-)
-"""Parts of the body without a region in the reference."""
+OUTSIDE = "outside"
+"""Method of a decision on what lies where the reference has no region."""
 
 _BONY = frozenset(("bone", "bony", "osseous", "skeletal", "vertebra", "vertebral"))
 _SYSTEMS = {
@@ -107,8 +99,10 @@ class Anatomy:
         for tag in regions:
             if tag.normal not in _UNTOLD:
                 self._regions.setdefault(tag.normal, tag.reference)
-        other = dict.fromkeys(map(normalise.plain, _ELSEWHERE), "elsewhere")
+        parts = read_yaml(reference.folder / "outside.yaml")["parts"]
+        other = dict.fromkeys(map(normalise.plain, parts), "elsewhere")
         self._others = other | dict.fromkeys(_BONY, "bone")
+        self._words = frozenset(w for tag in regions for w in tag.normal.split()) - PLACING
         self._of_finding = {
             f.name: frozenset[str]()
             if f.is_device
@@ -125,6 +119,16 @@ class Anatomy:
         systems = {self._systems[r] for r in regions}
         systems |= {self._others[w] for w in normal.split() if w in self._others}
         return Place(regions, frozenset(systems))
+
+    def is_outside(self, normal: str) -> bool:
+        """Whether a text places something in the body, but in no region of the reference.
+
+        A word of any region leaves it open: the costophrenic sinus is in the chest.
+        """
+        place = self.of_text(normal)
+        if place.systems != {"elsewhere"}:
+            return False
+        return all(w in self._others or w not in self._words for w in normal.split())
 
     def allows(self, mentioned: Place, tag: Candidate, kind: str) -> bool:
         """Whether a finding or region may lie where a mention says."""

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from cxrqba.mapping.candidates import TARGETS, Candidate, candidates
-from cxrqba.mapping.compatible import PLACING, SIDES, Anatomy, Traits, compatible, traits
+from cxrqba.mapping.compatible import OUTSIDE, PLACING, SIDES, Anatomy, Traits, compatible, traits
 from cxrqba.mapping.mentions import PAIR
 from cxrqba.mapping.normal import CHANGE_FILLERS, FILLERS, Normaliser, Spelling, content
 from cxrqba.mapping.similarity import Backend, Form
@@ -55,6 +55,7 @@ _BOTH = frozenset(("bilateral", "both"))
 """A region in the plural is both of a pair without saying so."""
 
 _CUED = ("modifier", "change")
+_OF_PLACE = ("entity", "region")
 _NO_REGION = ("entity", "name", "summary")
 
 
@@ -168,6 +169,8 @@ class Mapper:
             return _resolved(exact, 1.0, ranked, "exact")
         if kind in _CUED and not self._cues.isdisjoint(mention.exact):
             return _unresolved(ranked, "cue_table")
+        if kind in _OF_PLACE and self._anatomy.is_outside(mention.form.text):
+            return _unresolved(ranked, OUTSIDE)
         is_region = kind in _NO_REGION and not self._regions.isdisjoint(mention.exact)
         if (
             not ranked

@@ -25,6 +25,7 @@ from cxrqba.extract.lexicon import FILLERS, FINITE, Lexicon
 from cxrqba.extract.matcher import PhraseTable
 from cxrqba.extract.sentences import UNKNOWN_HEADER
 from cxrqba.extract.words import Word, word_set, words
+from cxrqba.mapping.compatible import OUTSIDE
 from cxrqba.mapping.mentions import texts
 from cxrqba.reference.tables import Reference
 from cxrqba.reports.deid import Deidentified
@@ -287,7 +288,7 @@ def _weak_decisions(
     least = pl.max_horizontal("runner_up_score", pl.lit(threshold))
     weak = mappings.filter(
         pl.col("kind").is_in(["entity", "region", "modifier", "change"]),
-        ~pl.col("method").is_in(["exact", "cue_table"]),
+        ~pl.col("method").is_in(["exact", "cue_table", OUTSIDE]),
         pl.col("reference").is_null() | (pl.col("score") - least < margin),
     )
     return {(row["kind"], row["text"]): row for row in weak.iter_rows(named=True)}
