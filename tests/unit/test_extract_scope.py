@@ -219,6 +219,33 @@ def test_a_degree_of_a_cue_is_not_the_findings() -> None:
     assert draft.changes == ["No significant interval change"]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("Lt pleural effusion.", {"+pleural effusion@L"}),
+        ("Small R pleural effusion.", {"+pleural effusion@R"}),
+        ("L base atelectasis.", {"+atelectasis@L"}),
+        ("R > L effusions.", {"+pleural effusion@LR"}),
+        ("L1 compression fracture.", {"+vertebral compression fracture"}),
+        ("R/O pneumonia.", set()),
+        ("Heart: Enlarged.", {"+cardiomegaly"}),
+        ("Aorta: Tortuous and calcified.", {"+tortuous aorta", "+aortic calcification"}),
+        ("Lungs: no nodule.", {"-pulmonary nodule"}),
+        ("There has been interval extubation.", {"-endotracheal tube"}),
+        ("The patient has been extubated.", {"-endotracheal tube"}),
+        ("The patient is no longer intubated.", {"-endotracheal tube"}),
+        (
+            "The left PICC has been withdrawn and terminates in the axilla.",
+            {"+peripherally inserted central catheter@L"},
+        ),
+        ("The left PICC has been withdrawn.", {"-peripherally inserted central catheter@L"}),
+        ("No consolidation in either lung.", {"-consolidation@LR"}),
+    ],
+)
+def test_short_forms_of_everyday_reports(sentence: str, wanted: set[str]) -> None:
+    assert statements(sentence) == wanted
+
+
 def test_clear_of_one_finding_denies_no_other() -> None:
     assert statements("The lungs are clear of edema.") == {"-pulmonary edema"}
 

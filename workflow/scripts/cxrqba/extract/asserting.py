@@ -26,6 +26,7 @@ from cxrqba.extract.zones import (
 from cxrqba.reference.tables import Reference
 
 _GONE = ("resolved", "removed", "no new")
+_REMOVED = "removed"
 _DEFINITE = ("the", "this", "these", "that", "residual", "former")
 _RAISING = ("positive", "likely", "possible")
 """Levels of a finding that another finding can explain."""
@@ -39,8 +40,7 @@ def finding_drafts(
     ``context`` is the observation that a clause with "which" speaks of.
     """
     reading = clause.reading
-    absences, mimics = reference.absences, frozenset(reference.mimics)
-    made = [(f, claim(reading, clause.range, f, absences, mimics)) for f in findings]
+    made = [(f, claim(reading, clause.range, f, reference)) for f in findings]
     claims = [(finding, told) for finding, told in made if told is not None]
     kept = [f for f, _ in claims]
     links = [c.link for _, c in claims]
@@ -124,6 +124,8 @@ def _draft(
     part = device_part(reading, finding, zone) if device and made.level == "positive" else None
     own = zone if part is None else Zone((zone.own[0], part.first), zone.shared)
     changes = _changes(reading, own, shared, made)
+    if not device and named.finding.polarity != "postsurgical":
+        changes = [(v, m) for v, m in changes if v.name != _REMOVED]  # of a drain, not of this
     told = [m for _, m in values(reading.modifiers, Zone(own.own), finding)]
     past = _of_what_is_gone(told, changes, made)
     name = name_of(reading, finding, own, made, [*(m for _, m in changes), *past])

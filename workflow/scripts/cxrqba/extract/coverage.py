@@ -108,7 +108,7 @@ class Coverage:
     def _goes_on(self, reading: Reading, at: int, known: set[int]) -> bool:
         """Whether word ``at`` may stand between a finding and a word that says how it looks."""
         norm = reading.norm(at)
-        if norm in self._beside or norm in COPULAS | ADVERBS | SIDES:
+        if norm in self._beside or norm in COPULAS | ADVERBS | SIDES or norm == "in":
             return True
         return at in known and any(m.first <= at < m.last for m in reading.modifiers)
 

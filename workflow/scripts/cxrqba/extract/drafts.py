@@ -13,7 +13,9 @@ from cxrqba.extract.wording import clause_text, sentence_case
 from cxrqba.extract.zones import Place
 
 _WORD = re.compile(r"[a-z]+")
-_BOTH = frozenset(("bilateral", "bilaterally", "both", "bibasilar", "biapical"))
+_BOTH = frozenset(
+    ("bilateral", "bilaterally", "both", "bibasilar", "biapical", "either", "neither")
+)
 ASSERTING = ("positive", "likely", "possible", "cannot_exclude")
 """Levels that raise a finding, however faintly."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cxrqba.extract.ellipsis import Ellipsis
 from cxrqba.extract.matcher import Match, PhraseTable
-from cxrqba.extract.words import Word, word_set, words
+from cxrqba.extract.words import Word, with_sides, word_set, words
 from cxrqba.reference.tables import Finding, Reference, Structure, Value
 
 SIDES = frozenset(("left", "right", "bilateral", "bilaterally", "both", "leftward", "rightward"))
@@ -47,7 +47,9 @@ PLACES = word_set(
 )
 REMOVED = frozenset(("xxxx", "_", "__", "___", "____"))
 """De-identified words: "costophrenic ___ blunting"."""
-FILLERS = SIDES | COPULAS | PREPOSITIONS | frozenset(HEDGES) | ADVERBS | LEVELS | PLACES | REMOVED
+HEADING = frozenset((":",))
+"""The colon of "Heart: enlarged"."""
+FILLERS = SIDES.union(COPULAS, PREPOSITIONS, HEDGES, ADVERBS, LEVELS, PLACES, REMOVED, HEADING)
 
 FINITE = COPULAS - {"be", "been"} | word_set(
     "show demonstrate reveal persist project terminate seem overlie extend cannot may might could "
@@ -170,7 +172,7 @@ class Lexicon:
 
         ``named`` is the finding that the sentence before spoke of last.
         """
-        sentence = self._ellipsis.completed(words(text, offset), words(named))
+        sentence = self._ellipsis.completed(with_sides(words(text, offset)), words(named))
         findings = self._composed_lists(sentence, self._findings.find(sentence))
         regions = self._regions.find(sentence)
         subjects = self._structures.find(sentence)

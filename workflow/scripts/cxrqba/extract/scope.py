@@ -25,6 +25,7 @@ from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.reach import GOING, NEGATIVE, is_accompanied, is_between, reaches, reaches_back
 from cxrqba.extract.turned import denies_change, is_aside, is_mimicked, is_of_prior
 from cxrqba.extract.words import word_set, words
+from cxrqba.reference.tables import Reference
 
 UNCERTAIN = ("likely", "possible", "cannot_exclude", "unlikely", "indeterminate")
 PREDICATING = FINITE | frozenset(HEDGES) | LINKS | {"most", "also"}
@@ -32,6 +33,8 @@ PREDICATING = FINITE | frozenset(HEDGES) | LINKS | {"most", "also"}
 PARTLY = word_set("near nearly partial partially partly incomplete incompletely almost some slight")
 EARLIER = word_set("previously before earlier prior previous preceding")
 MOVING = word_set("by to into slightly approximately about several now somewhat further")
+ENDING = word_set("terminate end project lie lies sit reside tip")
+_SOON = 4
 RECALLING = word_set("history hx h")
 CONSIDERED = word_set("consideration differential ddx possibility")
 PREFERRING = word_set("favor favored favoring favors prefer preferred likely probable suggestive")
@@ -54,14 +57,9 @@ def claim(
     reading: Reading,
     clause: tuple[int, int],
     finding: Match,
-    absences: Sequence[str],
-    mimics: frozenset[str] = frozenset(),
+    reference: Reference,
 ) -> Claim | None:
-    """What the clause claims of ``finding``; None if it is only asked for or recalled.
-
-    ``absences`` are negative words that turn another negative around, ``mimics`` the findings that
-    pass for others.
-    """
+    """What the clause claims of ``finding``; None if it is only asked for or recalled."""
     before = [
         c
         for c in _openers(reading, clause, finding)
@@ -91,8 +89,10 @@ def claim(
         return Claim("unlikely")
     if is_of_prior(reading, clause, finding):
         return Claim("comparison_only")
-    if is_mimicked(reading, clause, finding, mimics):
+    if is_mimicked(reading, clause, finding, reference.mimics):
         return Claim("unlikely", tuple(before[-1:]))
+    if finding.phrase in reference.gone_names:
+        return Claim("negative", tuple(before[-1:]))
     inner = [HEDGES[s] for s in finding.skipped if s in HEDGES]
     link = (
         link_of(reading, clause, finding)
@@ -112,7 +112,7 @@ def claim(
         return Claim("positive", (), link)
     if denies_change(reading, before[-1], finding, clause):
         return Claim("positive", tuple(before[-1:]), link)
-    level = _combined(reading, finding, before, inner, absences)
+    level = _combined(reading, finding, before, inner, reference.absences)
     if level == "negative" and (
         is_accompanied(reading, before[-1], finding)
         or is_between(reading, before[-1], finding, clause)
@@ -165,6 +165,10 @@ def _moved(reading: Reading, cue: Match) -> bool:
     if reading.norm(cue.last - 1) != "withdrawn":
         return False
     following = reading.norm(cue.last)
+    if following == "and" and any(
+        reading.norm(i) in ENDING for i in range(cue.last, cue.last + _SOON)
+    ):
+        return True
     if following == "with":
         return any(reading.norm(i) == "tip" for i in range(cue.last, cue.last + 5))
     return following[:1].isdigit() or following in MOVING

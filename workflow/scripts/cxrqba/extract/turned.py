@@ -6,6 +6,8 @@ is a nipple shadow" has no nodule; "no evidence that the effusion has increased"
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cxrqba.extract.lexicon import COPULAS, FINITE, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.reach import NEGATIVE, is_clausal
@@ -39,7 +41,7 @@ def is_of_prior(reading: Reading, clause: tuple[int, int], finding: Match) -> bo
 
 
 def is_mimicked(
-    reading: Reading, clause: tuple[int, int], finding: Match, mimics: frozenset[str]
+    reading: Reading, clause: tuple[int, int], finding: Match, mimics: Collection[str]
 ) -> bool:
     """Whether the finding is what something else was taken for, and the clause says so."""
     if finding.value.finding.name in mimics:

@@ -9,7 +9,8 @@ stay reachable through the spans of the words (paper Sec. E.1.2: observations le
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019]s)?|_+|[^\w\s]")
@@ -38,6 +39,7 @@ _IRREGULAR = {
     "tumours": "tumor",
     "vertebrae": "vertebra",
 }
+_SHORT_SIDES = {"L": "left", "LT": "left", "R": "right", "RT": "right"}
 _KEPT = frozenset(("has", "was", "is", "its", "this", "as", "us", "gas", "lens", "always", "thus"))
 
 
@@ -66,6 +68,37 @@ def words(text: str, offset: int = 0) -> list[Word]:
             continue
         found.append(Word(raw, normal_form(raw), offset + match.start(), offset + match.end()))
     return found
+
+
+def with_sides(found: Sequence[Word]) -> list[Word]:
+    """``found`` with "Lt", "Rt" and a single "L" or "R" in front of a word read as sides.
+
+    "L1" is a vertebra and "R/O" a question; "L > R" compares sides.
+    """
+    spelled = []
+    for at, word in enumerate(found):
+        side = _SHORT_SIDES.get(word.text.upper())
+        if side is None or (len(word.text) == 1 and not _is_side(found, at)):
+            spelled.append(word)
+        else:
+            spelled.append(replace(word, norm=side))
+    return spelled
+
+
+def _is_side(found: Sequence[Word], at: int) -> bool:
+    word = found[at]
+    near = [found[i] for i in (at - 1, at + 1) if 0 <= i < len(found)]
+    if word.text.islower():
+        return False
+    if any(w.text in "<>" for w in near):
+        return True
+    after = found[at + 1] if at + 1 < len(found) else None
+    return (
+        after is not None
+        and after.start > word.end
+        and len(after.text) > 1
+        and (after.text.isalpha())
+    )
 
 
 def _between_letters(text: str, at: int) -> bool:

@@ -184,11 +184,20 @@ def side_text(reading: Reading, zone: Zone) -> str:
             if not any(m.first <= i < m.last for m in reading.fixed) and not _joins(reading, i)
         ]
         parts += [surface(reading, a, b) for a, b in _runs(kept)]
+        parts += [reading.norm(i) for i in kept if _is_short_side(reading, i)]
     return " ".join(p for p in parts if p)
+
+
+def _is_short_side(reading: Reading, at: int) -> bool:
+    """Whether the word is a side in short: "Lt", "R"."""
+    norm = reading.norm(at)
+    return norm in ("left", "right") and norm not in reading.words[at].text.lower()
 
 
 def _joins(reading: Reading, at: int) -> bool:
     """Whether "both" is of two findings and not of two sides: "A or *both*", "*both* A and B"."""
+    if reading.norm(at) in ("either", "neither"):
+        return any(reading.norm(i) in ("or", "nor") for i in range(at + 1, at + 6))
     if reading.norm(at) != "both":
         return False
     following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""

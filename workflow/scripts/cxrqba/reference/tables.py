@@ -135,6 +135,7 @@ class Reference:
     exceptives: tuple[str, ...]  # terminators that bring in an exception
     scope_enders: tuple[str, ...]  # prepositions behind which a denial does not reach
     mimics: tuple[str, ...]  # findings that pass for others
+    gone_names: tuple[str, ...]  # names of findings that say they are gone ("extubated")
     doubted: tuple[str, ...]  # phrases in front of what a mimic was taken for
     pseudo_negations: tuple[str, ...]
     non_assertions: tuple[str, ...]  # what follows is asked for or recalled, not described
@@ -230,6 +231,7 @@ def load_reference(folder: str | Path) -> Reference:
         mimics=known(
             "|".join(probability["mimics"]), findings, f"{folder}/probability.yaml, mimics"
         ),
+        gone_names=tuple(probability["gone_names"]),
         doubted=_phrases(probability, "doubted", folder),
         pseudo_negations=_phrases(probability, "pseudo_negation", folder),
         non_assertions=tuple(probability["non_assertions"]),
