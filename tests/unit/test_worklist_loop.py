@@ -81,7 +81,21 @@ def test_sentences_that_yield_nothing_are_listed_and_removed_words_are_no_gap(
 
 
 def test_words_of_a_sentence_that_yielded_something_are_listed_too(worklist: pl.DataFrame) -> None:
-    assert entry(worklist, "unknown words", "fringed border")["example_study"] == "s3"
+    assert entry(worklist, "unknown words", "fringed")["example_study"] == "s3"
+
+
+def test_the_worklist_lists_what_the_extraction_left_unread() -> None:
+    reports = {
+        "s1": "FINDINGS: No pneumothorax, but the right is glimmish. Wubbled heart.",
+        "s2": "FINDINGS: There is no pleural effusion and the lungs are clear.",
+    }
+    found = read(reports)
+    unread = found.ledgers.filter(
+        pl.col("reason").is_in(["partly_covered", "uncovered_sentence"])
+    ).select("study_id", "item_id")
+    listed = worklist_of(found).filter(pl.col("kind").is_in(["unknown words", "unread words"]))
+    assert {"glimmish", "wubbled"} <= {t.lower() for t in listed["text"]}
+    assert set(listed.select("example_study", "sent_id").rows()) <= set(unread.rows())
 
 
 def test_known_words_are_no_gap(worklist: pl.DataFrame) -> None:

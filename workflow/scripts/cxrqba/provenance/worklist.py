@@ -4,8 +4,9 @@ Kinds, each with the number of studies it concerns, one example place and what t
 
 - *unknown header*: laid out as a header, known as none;
 - *uncovered sentence*: a FINDINGS or IMPRESSION sentence that yielded nothing;
-- *unknown words*: words of such sentences, or of sentences that did yield something, that stand in
-  no reference table, and *unread words*, that do, but in no phrase that was found here;
+- *unknown words*: words of such sentences, or of the parts the extraction left unread of others
+  (``partly_covered``), that stand in no reference table, and *unread words*, that do, but in no
+  phrase that was found here;
 - *unmapped* and *low margin*: values a model gave that have no reference tag, or one that barely
   beat its runner-up or the threshold. The rules backend only gives values it knows.
 
@@ -14,17 +15,17 @@ Sentences that differ in case, numbers or inflection count as one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from cxrqba.extract.coverage import NON_OBSERVATIONAL, UNCOVERED
-from cxrqba.extract.lexicon import FILLERS, FINITE, Lexicon
-from cxrqba.extract.matcher import PhraseTable
+from cxrqba.extract.coverage import PARTLY_COVERED, UNCOVERED, Coverage
+from cxrqba.extract.lexicon import FILLERS, Lexicon
 from cxrqba.extract.sentences import UNKNOWN_HEADER
-from cxrqba.extract.words import Word, word_set, words
+from cxrqba.extract.words import words
 from cxrqba.mapping.compatible import OUTSIDE
 from cxrqba.mapping.mentions import texts
 from cxrqba.reference.tables import Reference
@@ -48,41 +49,10 @@ EDIT = {
 }
 """Kind -> what to edit, in resources/reference unless said otherwise; the kinds in their order."""
 
-COMMON = (
-    frozenset(
-        w.norm
-        for w in words(
-            "a an the and or but nor versus with without for from by as than then also there it "
-            "its this that these those which who what when where while if so not no any all both "
-            "either neither other otherwise another each such same only just very more most less "
-            "least much many few several some one two three he she his her patient i you they "
-            "their our do does did can could may might will would should must have had having be "
-            "being been am see seen note noted notable identify identified visualize visualized "
-            "appear appears appearing appearance apparent evidence given again prior previous "
-            "previously current currently study exam examination film image view frontal lateral "
-            "chest radiograph radiographic compared comparison since interval however although "
-            "though because due about above below under between through during before after into "
-            "onto upon out up down off over here well within along toward towards per via status "
-            "post possible possibly probable probably likely suggest suggests suggesting "
-            "suggestive suspicious consistent compatible represent represents representing "
-            "related relate reflect reflecting associated underlying overlying projecting "
-            "superimposed finding findings impression demonstrate demonstrates demonstrated show "
-            "shows reveal reveals area areas level region side sided aspect portion part space "
-            "size shaped amount degree measure measures measuring approximately diameter age year "
-            "month week day hour history technique available dedicated change changes "
-            "characteristic typical specifically document correlate redemonstration normal "
-            "abnormal differences notably placement resolution scan further additional better "
-            "including particularly largely mostly example number incidentally interpretation "
-            "helpful concern described"
-        )
-    )
-    | FILLERS
-    | FINITE
-)
-"""Words that carry no finding or place of their own: they are no gap in a table."""
-
 REMOVED = "nothing: words were removed by de-identification"
 """What to edit where a sentence holds removed words and no other that is unknown."""
+
+_SPAN = re.compile(r"(\d+)-(\d+)")
 
 LONGEST_RUN = 5
 """Longer runs of unknown words are another language or a letter, no term."""
@@ -110,11 +80,6 @@ class _Entry:
     studies: int = 0
     last_study: str = ""
 
-    def count(self, study_id: str) -> None:
-        """Count the study once; all of its occurrences come together."""
-        self.studies += study_id != self.last_study
-        self.last_study = study_id
-
 
 @dataclass(frozen=True)
 class Shard:
@@ -138,13 +103,8 @@ class Worklist:
         threshold: float,
     ):
         self._lexicon = Lexicon(reference)
-        self._told = PhraseTable(
-            (phrase, phrase)
-            for phrases in reference.sections["non_observational"].values()
-            for phrase in phrases
-        )
-        self._vocabulary = _vocabulary(reference)
-        self._silent = COMMON | word_set(" ".join(map(str, reference.sections["empty_words"])))
+        self._coverage = Coverage(reference)
+        self._vocabulary = _vocabulary(reference) | FILLERS
         self._deid = Deidentified.of(list(deid_tokens))
         self._weak = _weak_decisions(mappings, margin, threshold)
         self._entries: dict[tuple[str, str], _Entry] = {}
@@ -152,16 +112,17 @@ class Worklist:
     def add(self, shard: Shard) -> None:
         """Count what one shard did not understand; its studies are in no other shard."""
         items = shard.ledgers.filter(pl.col("scope") == "item")
-        silent, uncovered = _sentence_ids(items, NON_OBSERVATIONAL), _sentence_ids(items, UNCOVERED)
-        spans = _spans(shard.observations)
+        uncovered, unread = _sentence_ids(items, UNCOVERED), _unread(items)
         self._add_headers(items, shard.studies)
         sentences = shard.sentences.filter(
             pl.col("section_type").is_in(REPORTED_SECTION_TYPES), pl.col("discarded").is_null()
         )
         for row in sentences.sort("study_id", "start").iter_rows(named=True):
             key = (row["study_id"], row["sent_id"])
-            if key not in silent:
-                self._add_sentence(row, key in uncovered, spans.get(key, ()))
+            if key in uncovered:
+                self._add_uncovered(row)
+            elif key in unread:
+                self._add_unread(row, unread[key])
         if self._weak:
             self._add_values(shard.observations, shard.sentences)
 
@@ -206,51 +167,36 @@ class Worklist:
             span = (start, start + len(name)) if start >= 0 else (None, None)
             self._count(HEADER, name, name, _Place(study_id, None, *span))
 
-    def _add_sentence(
-        self, row: Mapping[str, Any], is_uncovered: bool, spans: Iterable[tuple[int, int]]
-    ) -> None:
-        text, start = row["sentence"], row["start"]
-        key = (row["study_id"], row["sent_id"])
-        masked = self._deid.pattern.sub(lambda token: "_" * len(token[0]), text)
-        has_gap = masked == text
-        for first, last in self._unknown(masked, start, tuple(spans)):
-            shown = text[first.start - start : last.end - start]
-            kind = UNREAD if self._vocabulary.issuperset(_plain(shown).split()) else UNKNOWN
-            has_gap |= kind == UNKNOWN
-            self._count(kind, _plain(shown), shown, _Place(*key, first.start, last.end, text))
-        if is_uncovered:
-            place = _Place(*key, start, row["end"], text)
-            edit = EDIT[SENTENCE] if has_gap else REMOVED
-            self._count(SENTENCE, _plain(masked), text, place, edit)
+    def _add_uncovered(self, row: Mapping[str, Any]) -> None:
+        """A sentence that yielded nothing, and its words that no table explains."""
+        text, span = row["sentence"], (row["start"], row["end"])
+        has_gap = self._add_unread(row, [span]) or not self._deid.pattern.search(text)
+        place = _Place(row["study_id"], row["sent_id"], *span, text)
+        edit = EDIT[SENTENCE] if has_gap else REMOVED
+        self._count(SENTENCE, _plain(self._masked(text)), text, place, edit)
 
-    def _unknown(
-        self, text: str, start: int, spans: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[Word, Word]]:
-        """First and last word of each run of words that nothing explains."""
-        reading = self._lexicon.read(text, start)
-        explained = (
-            *(reading.findings, reading.regions, reading.subjects, reading.predicates),
-            *(reading.before, reading.after, reading.non_assertions, reading.changes),
-            *(reading.modifiers, reading.terminators, reading.parts),
-            self._told.find(reading.words),
-        )
-        known = {at for found in explained for m in found for at in range(m.first, m.last)}
-        run: list[Word] = []
-        for at, word in enumerate([*reading.words, None]):
-            if word is not None and at not in known and self._is_term(word, spans):
-                run.append(word)
+    def _add_unread(self, row: Mapping[str, Any], spans: Iterable[tuple[int, int]]) -> bool:
+        """What is unread of [start, end) of the report; whether a word is in no table."""
+        text, offset = row["sentence"], row["start"]
+        reading = self._lexicon.read(self._masked(text), offset)
+        has_gap = False
+        for start, end in spans:
+            inside = [i for i, w in enumerate(reading.words) if start <= w.start and w.end <= end]
+            if not inside:
                 continue
-            if 0 < len(run) <= LONGEST_RUN:
-                yield run[0], run[-1]
-            run = []
+            for first, last in self._coverage.unread(reading, inside[0], inside[-1] + 1, told=True):
+                shown = text[first - offset : last - offset]
+                plain = _plain(shown)
+                kind = UNREAD if self._vocabulary.issuperset(plain.split()) else UNKNOWN
+                has_gap |= kind == UNKNOWN
+                if len(plain.split()) <= LONGEST_RUN:
+                    place = _Place(row["study_id"], row["sent_id"], first, last, text)
+                    self._count(kind, plain, shown, place)
+        return has_gap
 
-    def _is_term(self, word: Word, spans: Sequence[tuple[int, int]]) -> bool:
-        return (
-            word.norm[:1].isalpha()
-            and len(word.norm) > 2
-            and word.norm not in self._silent
-            and not any(start <= word.start and word.end <= end for start, end in spans)
-        )
+    def _masked(self, text: str) -> str:
+        """The text without the words of de-identification tokens, places kept."""
+        return self._deid.pattern.sub(lambda token: "_" * len(token[0]), text)
 
     def _add_values(self, observations: pl.DataFrame, sentences: pl.DataFrame) -> None:
         told = {
@@ -299,18 +245,13 @@ def _sentence_ids(items: pl.DataFrame, reason: str) -> set[tuple[str, str]]:
     return set(rows.select("study_id", "item_id").iter_rows())
 
 
-def _spans(observations: pl.DataFrame) -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """(study, sentence) -> the places that some observation rests on."""
-    rows = (
-        observations.select("study_id", "spans")
-        .filter(pl.col("spans").list.len() > 0)
-        .explode("spans", empty_as_null=True)
-        .unnest("spans")
-    )
-    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for study_id, sent_id, start, end in rows.iter_rows():
-        found.setdefault((study_id, sent_id), []).append((start, end))
-    return found
+def _unread(items: pl.DataFrame) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """(study, sentence) -> [start, end) in the report of what the extraction left unread there."""
+    rows = items.filter(pl.col("reason") == PARTLY_COVERED, pl.col("item_id").is_not_null())
+    return {
+        (study_id, sent_id): [(int(a), int(b)) for a, b in _SPAN.findall(detail or "")]
+        for study_id, sent_id, detail in rows.select("study_id", "item_id", "detail").iter_rows()
+    }
 
 
 def _plain(text: str) -> str:
