@@ -135,7 +135,7 @@ def targets():
     if DATASET.evaluate.regions:
         tables.append("table_regions")
     if DATASET.evaluate.extraction:
-        tables.append("table_extraction")
+        tables += ["table_extraction", "table_judge"]
     if DATASET.has_reports:
         tables += ["table_2a_labels", "table_2b_boxes", "table_3_uniqueness"]
         figures += [

@@ -1,17 +1,20 @@
 """Judging and rating (paper Sec. 3.3, D.3, E.3).
 
 Inputs: questions, reports, extraction quality. Outputs per shard: judgements by criterion, ratings
-of questions and answer parts. Steps: judge_qa, rate_qa.
+of questions and answer parts; per dataset: how far the judge can be trusted. Steps: judge_qa,
+rate_qa, evaluate_judge.
 """
+
+VOCABULARY = expand(
+    "resources/judge/{table}.csv", table=["findings", "groups", "regions"]
+)
 
 
 rule judge_qa:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         questions="<results>/generate_qa/{shard}.questions.parquet",
-        vocabulary=expand(
-            "resources/judge/{table}.csv", table=["findings", "groups", "regions"]
-        ),
+        vocabulary=VOCABULARY,
     output:
         judgements="<results>/judge_qa/{shard}.judgements.parquet",
         ledger="<results>/judge_qa/{shard}.ledger.parquet",
@@ -61,4 +64,41 @@ rule rate_qa:
         "step rate_qa --questions {input.questions}"
         " --judgements {input.judgements} --images {input.images} --rated {output.rated}"
         " --rated-answers {output.rated_answers} --shard {wildcards.shard} --log {log}"
+        " # code {params.code}"
+
+
+rule evaluate_judge:
+    input:
+        studies=shards_of("prepare_studies", "studies"),
+        sentences=shards_of("extract_sentences", "sentences"),
+        observations=shards_of("build_graphs", "observations"),
+        questions=shards_of("generate_qa", "questions"),
+        judgements=shards_of("judge_qa", "judgements"),
+        gold=gold("extraction"),
+        reference=reference_tables(),
+        vocabulary=VOCABULARY,
+        pairs="resources/judge/planted.csv",
+    output:
+        scores="<results>/evaluate_judge/scores.parquet",
+        misses="<results>/evaluate_judge/misses.parquet",
+    log:
+        "<logs>/evaluate_judge.log",
+    benchmark:
+        "<benchmarks>/evaluate_judge.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        code=code("evaluate_judge"),
+        settings=evaluation()["extraction"],
+    message:
+        "evaluate_judge: planted and natural errors"
+    shell:
+        "step evaluate_judge --studies {input.studies} --sentences {input.sentences}"
+        " --observations {input.observations} --questions {input.questions}"
+        " --judgements {input.judgements} --reference resources/reference"
+        " --vocabulary resources/judge --pairs {input.pairs} --scores {output.scores}"
+        " --misses {output.misses} --settings {params.settings:q} --log {log}"
         " # code {params.code}"

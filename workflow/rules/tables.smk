@@ -189,3 +189,34 @@ rule table_regions:
         "step table_regions --scores {input.scores}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
+
+
+rule table_judge:
+    input:
+        scores="<results>/evaluate_judge/scores.parquet",
+    output:
+        csv="<results>/tables/table_judge.csv",
+        markdown=report(
+            "<results>/tables/table_judge.md",
+            caption="../report/table_judge.rst",
+            category="Tables",
+            labels={"table": "judge: planted and natural errors"},
+        ),
+    log:
+        "<logs>/table_judge.log",
+    benchmark:
+        "<benchmarks>/table_judge.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_judge"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_judge"
+    shell:
+        "step table_judge --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

@@ -324,7 +324,8 @@ MAPPINGS = pl.Schema(
         "score": FLOAT,
         "runner_up": STR,
         "runner_up_score": FLOAT,
-        "method": STR,  # exact, lexical, sentence_transformers; cue_table: left to the cues
+        "method": STR,  # exact, lexical, sentence_transformers; cue_table: left to the cues;
+        # outside: in a part of the body without a region
     }
 )
 
@@ -662,6 +663,40 @@ EXTRACTION_ERRORS = pl.Schema(
     }
 )
 """Single errors, of the part "dev" alone."""
+
+JUDGE_SCORES = pl.Schema(
+    {
+        "dataset": STR,
+        "test": STR,  # planted (errors put into right answers) or natural (parts as they came)
+        "source": STR,  # annotated set, "written by hand", or "all" of one part
+        "part": STR,  # dev or sealed: never pooled; hand-written pairs count as dev
+        "judge": STR,  # backend and version
+        "criterion": STR,
+        "kind": STR,  # kind of error; contradictions, any: several together
+        "metric": STR,  # planted: accepted, charged, detected; natural: recall, precision, ...
+        "value": FLOAT,  # NaN where undefined
+        "low": FLOAT,  # 95 % interval: Wilson (planted), bootstrap over studies (natural)
+        "high": FLOAT,
+        "count": INT,  # answers behind the value
+        "studies": INT,
+    }
+)
+
+JUDGE_MISSES = pl.Schema(
+    {
+        "source": STR,
+        "study_id": STR,
+        "kind": STR,
+        "criterion": STR,
+        "fault": STR,  # alarm: the right answer was not accepted; miss: the error was not noticed
+        "right_level": STR,
+        "wrong_level": STR,
+        "question": STR,
+        "right": STR,
+        "wrong": STR,
+    }
+)
+"""Single planted pairs that a judge got wrong, of the part "dev" and those written by hand."""
 
 # --- labels for one's own use -------------------------------------------------------------------
 

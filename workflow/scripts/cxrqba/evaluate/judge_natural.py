@@ -68,7 +68,7 @@ def part_verdicts(
             "question_id",
             pl.col("answers").list.eval(pl.struct(part.field("answer_id"), part.field("obs_ids"))),
         )
-        .explode("answers")
+        .explode("answers", empty_as_null=True)
         .unnest("answers")
         .filter(pl.col("obs_ids").list.len() > 0)
     )

@@ -56,6 +56,8 @@ _DEGREES = {
     **dict.fromkeys(("large", "massive"), "small"),
     **dict.fromkeys(("severe", "marked", "extensive"), "mild"),
 }
+_DIRECTED = re.compile(r"deviat|shift|displac|scolio|curv")
+"""Findings whose side is a direction, not a place."""
 _ABSENT = (
     "pneumothorax",
     "pleural effusion",
@@ -156,10 +158,6 @@ class _Kin:
     def family(self, names: Iterable[str]) -> frozenset[str]:
         return frozenset(f for n in names for f in self._family[n])
 
-    def is_sided(self, names: Iterable[str]) -> bool:
-        """Whether a side says where they are; of a trachea or a spine it is a direction."""
-        return all(self.reference.findings[n].laterality == "sided" for n in names)
-
     def groups(self, names: Iterable[str]) -> frozenset[str]:
         return frozenset(s for n in names for s in self.reference.findings[n].subcategories)
 
@@ -177,7 +175,7 @@ def _study_cases(rows: Sequence[GoldRow], kin: _Kin) -> Iterator[Case]:
         if row.polarity != "pos":
             continue
         if not others:
-            yield from _changed(row, right, sided=kin.is_sided(row.accepted))
+            yield from _changed(row, right)
         if absent:
             yield _case(row, "finding", right, f"The study shows {absent[number % len(absent)]}.")
         if devices and number % 2 == 0:
@@ -189,9 +187,10 @@ def _study_cases(rows: Sequence[GoldRow], kin: _Kin) -> Iterator[Case]:
             yield from _asked(row, right, _sentence(other))
 
 
-def _changed(row: GoldRow, right: str, *, sided: bool) -> Iterator[Case]:
+def _changed(row: GoldRow, right: str) -> Iterator[Case]:
     """The other side, zone or degree, where the row has one."""
-    if sided and row.side in _OPPOSITE and row.side not in row.finding.split():
+    sided = row.side in _OPPOSITE and row.side not in row.finding.split()
+    if sided and not _DIRECTED.search(row.finding):
         yield _case(row, "side", right, _sentence(row, side=_OPPOSITE[row.side]))
     if row.region in _ZONES and row.side != "bilateral":
         yield _case(row, "region", _placed(row, row.region), _placed(row, _ZONES[row.region]))

@@ -14,7 +14,7 @@ from cxrqba.judge.words import sides_of, words
 Polarity = Literal["pos", "hedged", "weak_neg", "neg", "silent"]
 """silent: named, but nothing is asserted (history, recommendation, \"no change in\")."""
 
-NEGATORS = words("no nothing nil without not nor neither cannot absent denies negative free never")
+NEGATORS = words("no nothing nil without not nor neither cannot absent denies never")
 LIMITS = words("large significant gross sizable sizeable new acute other additional further")
 """Words that narrow a denial: "no large effusion" leaves room for a small one."""
 HEDGES = words(
@@ -26,7 +26,7 @@ _VERBS = words(
     "is are was were has have had remains remain shows show demonstrates demonstrate appears "
     "appear persists persist projects project lies terminates terminate ends measures there"
 )
-_EMPTY_OF = words("clear absence lack resolution removal clearance devoid")
+_EMPTY_OF = words("free negative clear absence lack resolution removal clearance devoid")
 _STARTS = words("the there a an this these heart lungs")
 _NO_CHANGE = re.compile(
     r"\b(?:no|without|not) (?:(?:interval|significant\w*|appreciabl\w+|substantial\w*|definite\w*"
@@ -97,7 +97,7 @@ class Marks:
             self.weak[i] = weak and active
             self.clause[i] = clause
             self.chunk[i] = chunk
-            if word in ("of", "from") and raw[i - 1] in _EMPTY_OF and i:
+            if word in ("of", "from", "for") and raw[i - 1] in _EMPTY_OF and i:
                 active, weak = True, False
             if word in NEGATORS:
                 leading_answer = i == 0 and raw[1:2] == [","]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cxrqba.judge.vocabulary import Finding, Vocabulary
-from cxrqba.judge.words import FUNCTION_WORDS, normalise, stem, tokenise, words
+from cxrqba.judge.words import FUNCTION_WORDS, normalise, plain, stem, tokenise, words
 
 _PAIR_STOPS = words(". , ; : ? ( ) and or but")
 _PAIR_REACH = 6
@@ -70,7 +70,7 @@ class _Index:
     def __init__(self, phrases: Iterable[tuple[str, str, str]]):
         self._names: dict[tuple[str, ...], dict[str, str]] = {}
         for phrase, kind, name in phrases:
-            key = tuple(stem(t) for t in tokenise(normalise(phrase)))
+            key = tuple(stem(t) for t in tokenise(plain(normalise(phrase))))
             if key:
                 self._names.setdefault(key, {}).setdefault(kind, name)
         lengths: dict[str, set[int]] = {}
@@ -100,8 +100,8 @@ def _pair_index(findings: Iterable[Finding]) -> dict[str, list[tuple[str, str]]]
     index: dict[str, dict[str, str]] = {}
     for finding in findings:
         for phrase in (finding.name, *finding.phrases):
-            own = [stem(t) for t in tokenise(normalise(phrase)) if t not in FUNCTION_WORDS]
-            if len(own) == 2 and all(len(w) > 3 for w in own):
+            own = [stem(t) for t in tokenise(plain(normalise(phrase))) if t not in FUNCTION_WORDS]
+            if len(own) == 2 and all(len(w) > 2 for w in own):
                 index.setdefault(own[0], {}).setdefault(own[1], finding.name)
     return {first: sorted(seconds.items()) for first, seconds in index.items()}
 
