@@ -8,6 +8,7 @@ import pytest
 from statement_fixtures import extractor, mirrored, mirrored_statements, statements
 
 from cxrqba.extract.drafts import Draft, with_children
+from cxrqba.ledger import Ledger
 
 READINGS = (
     ("Opacity at the right base is likely atelectasis.", "lung opacity", "atelectasis", "?"),
@@ -206,6 +207,60 @@ def test_a_side_in_front_of_two_denied_findings_is_that_of_both(
 def test_what_is_shared_and_what_is_not(text: str, expected: set[str], turn: bool) -> None:
     found = statements(mirrored(text) if turn else text)
     assert found == (mirrored_statements(expected) if turn else expected)
+
+
+TAKEN_BACK = (
+    "There is a right rather than left effusion.",
+    "There is a right, not left, effusion.",
+    "The effusion is on the right rather than the left.",
+    "The effusion is on the right, not on the left.",
+    "The effusion is right-sided and not left-sided.",
+    "Right instead of left effusion.",
+    "Effusion on the right but not on the left.",
+    "Left effusion should read right effusion.",
+    "The left effusion should read right.",
+    "Correction: the left effusion should have read right effusion.",
+)
+
+
+@pytest.mark.parametrize("text", TAKEN_BACK)
+@pytest.mark.parametrize("turn", [False, True])
+def test_a_side_that_is_taken_back_is_denied(text: str, turn: bool) -> None:
+    found = statements(mirrored(text) if turn else text)
+    expected = {"+pleural effusion@R", "-pleural effusion@L"}
+    assert found == (mirrored_statements(expected) if turn else expected)
+
+
+@pytest.mark.parametrize("text", TAKEN_BACK)
+def test_an_addendum_that_takes_a_side_back_overrules(text: str) -> None:
+    before = "There is a small left effusion.\n"
+    rows = [
+        {
+            "study_id": "s1",
+            "sent_id": f"S{number:02d}",
+            "section": section,
+            "section_type": "IMPRESSION",
+            "sentence": sentence,
+            "start": start,
+            "end": start + len(sentence),
+            "cluster": None,
+            "discarded": None,
+        }
+        for number, section, sentence, start in (
+            (1, "IMPRESSION", before.strip(), 0),
+            (2, "ADDENDUM", text, len(before)),
+        )
+    ]
+    ledger = Ledger("test")
+    found = extractor().extract("s1", before + text, rows, ledger)
+    told = {(r["probability"], "left" in r["laterality_text"].lower()) for r in found}
+    assert told == {("positive", False), ("negative", True)}
+    assert {r["reason"] for r in ledger.rows} == {"overruled_by_addendum", "non_observational"}
+
+
+@pytest.mark.parametrize("text", ["The effusion is not on the left.", "No effusion on the left."])
+def test_what_is_not_on_a_side_is_denied_there(text: str) -> None:
+    assert statements(text) == {"-pleural effusion@L"}
 
 
 def _drafts(text: str) -> list[Draft]:

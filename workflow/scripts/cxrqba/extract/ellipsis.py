@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from cxrqba.extract.corrections import corrected
 from cxrqba.extract.matcher import ARTICLES, Match, PhraseTable
 from cxrqba.extract.words import Word, word_set
 
@@ -60,6 +61,7 @@ class Ellipsis:
         """
         if not _has_trigger(sentence):
             return sentence
+        sentence = corrected(sentence, self._findings)
         sentence = self._with_shared_heads(sentence)
         found = self._findings.find(sentence)
         for at in range(len(sentence) - 1, -1, -1):

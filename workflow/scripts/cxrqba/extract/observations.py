@@ -11,7 +11,7 @@ looks like health.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -39,6 +39,7 @@ from cxrqba.extract.drafts import (
 from cxrqba.extract.lexicon import EXCEPTION, Lexicon, Reading
 from cxrqba.extract.matcher import Match
 from cxrqba.extract.merging import (
+    OVERRULED,
     descendants_of,
     merged,
     with_side_of_first,
@@ -100,9 +101,11 @@ class ObservationExtractor:
             drafts += merged(found, {r["sent_id"]: r["section_type"] for r in rows})
         added = {s["sent_id"] for s in kept if s["section"].upper().startswith(_ADDENDUM)}
         with_side_of_first(drafts, self._descendants)
+        read = _sent_ids(drafts)
         drafts = without_overruled(drafts, added, study_id, ledger)
         drafts = without_contradicted_rest(drafts, self._descendants)
-        self._account(study_id, kept, drafts, unread, ledger)
+        overruled = read - _sent_ids(drafts)
+        self._account(study_id, kept, read, overruled, unread, ledger)
         return rows_of(study_id, drafts)
 
     def _read_with_phrases(
@@ -209,17 +212,19 @@ class ObservationExtractor:
         self,
         study_id: str,
         kept: Sequence[Mapping[str, Any]],
-        drafts: Sequence[Draft],
+        read: Set[str],
+        overruled: Set[str],
         unread: Mapping[str, list[tuple[int, int]]],
         ledger: Ledger,
     ) -> None:
-        covered = {sent_id for d in with_children(drafts) for sent_id in d.sent_ids}
         for row in kept:
             sent_id = row["sent_id"]
-            if sent_id in covered:
+            if sent_id in read:
                 if unread[sent_id]:
                     spans = ", ".join(f"{a}-{b}" for a, b in unread[sent_id])
                     ledger.item(study_id, sent_id, PARTLY_COVERED, f"characters {spans}")
+                elif sent_id in overruled:  # all it says was taken back
+                    ledger.item(study_id, sent_id, NON_OBSERVATIONAL, OVERRULED)
                 continue
             kind = self._coverage.kind(row["sentence"])
             if kind is None:
@@ -231,6 +236,10 @@ class ObservationExtractor:
                 )
             else:
                 ledger.item(study_id, sent_id, NON_OBSERVATIONAL, kind)
+
+
+def _sent_ids(drafts: Sequence[Draft]) -> set[str]:
+    return {sent_id for d in with_children(drafts) for sent_id in d.sent_ids}
 
 
 def _reported(sentences: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

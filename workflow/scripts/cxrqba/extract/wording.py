@@ -27,6 +27,8 @@ _CLOSERS = word_set(
     "to since from no without on at by not as . may could might be versus vs for such its whose "
     "well both that this these those"
 )
+_MARKS = ' ,;:."\u201c\u201d'
+"""Marks that neither open nor end a name."""
 _LOOSE_ENDS = word_set(", and or but for with which that ; .")
 _BEFORE_CHANGE = word_set(
     "is are was were has have been be remain appear slightly significantly minimally mildly "
@@ -140,7 +142,7 @@ def _join(reading: Reading, kept: list[int]) -> str:
             start = i
     text = " ".join(p for p in parts if p)
     text = re.sub(r"\s+([,.;:])", r"\1", text)
-    return re.sub(r"([,;:])(?:\s*[,;:])+", r"\1", text).strip(" ,;:.")
+    return re.sub(r"([,;:])(?:\s*[,;:])+", r"\1", text).strip(_MARKS)
 
 
 def name_of(
@@ -214,7 +216,7 @@ def claimed(claim: Claim, text: str, cue: str, finding: Match) -> str:
 def summary_of(name: str, clause_text: str, is_alone: bool) -> str:
     """A full sentence: the clause where it tells this observation only, else the name."""
     text = clause_text if is_alone else name
-    return sentence_case(text.strip(" ,;:.")) + "."
+    return sentence_case(text.strip(_MARKS)) + "."
 
 
 def clause_text(reading: Reading, clause: tuple[int, int]) -> str:
@@ -227,7 +229,7 @@ def clause_text(reading: Reading, clause: tuple[int, int]) -> str:
         first += 1
     while first < last and reading.norm(last - 1) in _LOOSE_ENDS:
         last -= 1
-    return surface(reading, first, last).strip(" ,;:.")
+    return surface(reading, first, last).strip(_MARKS)
 
 
 def singular(text: str) -> str:
