@@ -2,12 +2,39 @@
 
 Inputs: questions, reports, extraction quality. Outputs per shard: judgements by criterion, ratings
 of questions and answer parts; per dataset: how far the judge can be trusted. Steps: judge_qa,
-rate_qa, evaluate_judge.
+rate_qa, evaluate_judge; plan_judge, asked for by what a model judges.
 """
 
 VOCABULARY = expand(
     "resources/judge/{table}.csv", table=["findings", "groups", "regions"]
 )
+
+
+rule plan_judge:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        views=expand(
+            "<results>/plan_judge/{bucket}.views.parquet",
+            bucket=range(DATASET.judge.buckets),
+        ),
+    log:
+        "<logs>/plan_judge.log",
+    benchmark:
+        "<benchmarks>/plan_judge.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=16000,
+        runtime=240,
+    params:
+        code=code("plan_judge"),
+        settings=settings(DATASET.judge.model_dump()),
+    message:
+        "plan_judge: distinct questions and answers of all shards"
+    shell:
+        "step plan_judge --questions {input.questions} --views {output.views}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
 
 
 rule judge_qa:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cxrqba import step
-from cxrqba.config import LlmConfig
+from cxrqba.config import JudgeConfig
 from cxrqba.judge.rules import RulesJudge
 from cxrqba.judge.run import judge_questions
 from cxrqba.judge.vocabulary import load_vocabulary
@@ -15,7 +15,7 @@ def main() -> None:
     args = step.arguments(
         __doc__, files=("studies", "questions", "vocabulary", "judgements", "ledger")
     )
-    LlmConfig.model_validate(args.settings)
+    JudgeConfig.model_validate(args.settings)
     judge = RulesJudge(load_vocabulary(args.vocabulary))
     judgements, ledger = judge_questions(
         read_table(args.studies, STUDIES), read_table(args.questions, QUESTIONS), judge

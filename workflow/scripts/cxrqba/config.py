@@ -235,6 +235,22 @@ class LlmConfig(Block):
     backend: Literal["rules"] = Field("rules", description="rules: deterministic, reference-driven")
 
 
+class JudgeConfig(LlmConfig):
+    """Who judges questions and answers, and how requests are planned."""
+
+    mode: Literal["paper", "batched"] = Field(
+        "paper",
+        description="paper: a request for each criterion and question; batched: one for several "
+        "questions of a study (docs/judge.md)",
+    )
+    buckets: int = Field(
+        16,
+        ge=1,
+        le=10_000,
+        description="jobs that the criteria without report are divided into, over all shards",
+    )
+
+
 class PassConfig(LlmConfig):
     """What an extraction pass is given: its backend and what is particular to the site."""
 
@@ -409,9 +425,7 @@ class DatasetConfig(Block):
     llm: LlmConfig = LlmConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     qa: QaConfig = QaConfig()
-    judge: LlmConfig = Field(
-        LlmConfig(), description="who judges questions and answers; keys as llm"
-    )
+    judge: JudgeConfig = JudgeConfig()
     evaluate: EvaluateConfig = EvaluateConfig()
     labels: LabelsConfig = LabelsConfig()
     worklist: WorklistConfig = WorklistConfig()

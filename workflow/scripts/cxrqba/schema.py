@@ -516,6 +516,16 @@ JUDGEMENTS = pl.Schema(
     }
 )
 
+JUDGE_VIEWS = pl.Schema(
+    {
+        "key": STR,  # 32 hex digits over criterion and texts: equal views are asked once
+        "criterion": STR,
+        "question": STR,  # empty where the criterion does not see it
+        "parts": STRINGS,
+    }
+)
+"""Distinct views of the criteria that see no report, over all shards."""
+
 RATED = pl.Schema(
     {
         "patient_id": STR,
