@@ -6,13 +6,19 @@ import csv
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from cxrqba.errors import UserError
 from cxrqba.evaluate.gold import MeshFindings
 from cxrqba.evaluate.tags import load_tag_classes
 from cxrqba.extract.words import words
+from cxrqba.mapping.lexical import LexicalBackend
+from cxrqba.mapping.mapper import Mapper
+from cxrqba.reference.columns import FINDING_COLUMNS, LABEL_COLUMNS, REGION_COLUMNS
+from cxrqba.reference.equivalents import load_equivalents
 from cxrqba.reference.tables import load_reference
 
 FOLDER = Path(__file__).parents[2] / "resources" / "reference"
@@ -171,6 +177,106 @@ def test_a_damaged_file_is_named(
 
 def header_cells() -> int:
     return len((FOLDER / "findings.csv").read_text(encoding="utf-8").splitlines()[0].split(","))
+
+
+KEYED = (
+    *("probability.yaml", "normality.yaml", "laterality.yaml", "devices.yaml", "sections.yaml"),
+    *("modifiers.yaml", "equivalents.yaml", "outside.yaml"),
+)
+"""Files of named parts."""
+ROWS = ("changes.yaml", "compositions.yaml")
+READ_BY_GROUP = ("abbreviations.yaml", "function_words.yaml", "indications.yaml")
+"""Files whose keys are entries or groups: any is read."""
+
+
+def load_all(folder: Path) -> None:
+    """Everything that the reference files feed."""
+    reference = load_reference(folder)
+    load_equivalents(reference)
+    Mapper(reference, LexicalBackend())
+
+
+def copied(tmp_path: Path, file: str, change: Callable[[Any], None]) -> Path:
+    """A copy of the folder in which the content of a YAML file is changed."""
+    folder = tmp_path / "reference"
+    shutil.copytree(FOLDER, folder)
+    content = yaml.safe_load((folder / file).read_text(encoding="utf-8"))
+    change(content)
+    (folder / file).write_text(yaml.safe_dump(content), encoding="utf-8")
+    return folder
+
+
+def test_every_yaml_file_is_checked_for_keys_that_nothing_reads() -> None:
+    assert {*KEYED, *ROWS, *READ_BY_GROUP} == {p.name for p in FOLDER.glob("*.yaml")}
+
+
+@pytest.mark.parametrize("file", KEYED)
+def test_a_key_that_nothing_reads_is_refused(tmp_path: Path, file: str) -> None:
+    folder = copied(tmp_path, file, lambda content: content.update(zorblax=[]))
+    with pytest.raises(UserError, match=rf"{file}: unknown key 'zorblax'"):
+        load_all(folder)
+
+
+@pytest.mark.parametrize("file", KEYED)
+def test_a_key_that_is_missing_is_named(tmp_path: Path, file: str) -> None:
+    key = next(iter(yaml.safe_load((FOLDER / file).read_text(encoding="utf-8"))))
+    folder = copied(tmp_path, file, lambda content: content.pop(key))
+    with pytest.raises(UserError, match=rf"{file}: no key '{key}'"):
+        load_all(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "row_of"),
+    [
+        ("changes.yaml", lambda content: content[0]),
+        ("compositions.yaml", lambda content: content[0]),
+        ("modifiers.yaml", lambda content: content["texture"][0]),
+        ("normality.yaml", lambda content: content["structures"][0]),
+        ("probability.yaml", lambda content: content["cues"][0]),
+        ("sections.yaml", lambda content: content["headers"][0]),
+        ("laterality.yaml", lambda content: content["keywords"]),
+        ("devices.yaml", lambda content: content["children"]["phrases"]),
+    ],
+)
+def test_a_key_of_a_row_that_nothing_reads_is_refused(
+    tmp_path: Path, file: str, row_of: Callable[[Any], dict[str, Any]]
+) -> None:
+    folder = copied(tmp_path, file, lambda content: row_of(content).update(synonym=["x"]))
+    with pytest.raises(UserError, match=rf"{file}.*: unknown key 'synonym'"):
+        load_all(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        (
+            "sections.yaml",
+            lambda content: content["headers"][0].update(type="FINDING"),
+            "type 'FINDING' is none of",
+        ),
+        (
+            "normality.yaml",
+            lambda content: content["structures"][0].update(predicates=["clean"]),
+            "predicates 'clean' is none of",
+        ),
+    ],
+)
+def test_a_name_that_does_not_exist_is_named(
+    tmp_path: Path, file: str, change: Callable[[Any], None], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        load_all(copied(tmp_path, file, change))
+
+
+def test_columns_are_those_that_are_read_and_notes() -> None:
+    notes = {"origin", "note", "radiologist_checked"}
+    for file, columns in (
+        ("findings.csv", FINDING_COLUMNS),
+        ("regions.csv", REGION_COLUMNS),
+        ("labels.csv", LABEL_COLUMNS),
+    ):
+        with (FOLDER / file).open(encoding="utf-8", newline="") as lines:
+            assert set(next(csv.reader(lines))) - notes == set(columns) - notes
 
 
 def test_a_binary_file_and_a_missing_one_are_named(tmp_path: Path) -> None:

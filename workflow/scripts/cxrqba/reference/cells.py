@@ -56,6 +56,25 @@ def read_yaml(path: Path) -> Any:
         raise UserError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
 
 
+def check_keys(content: object, keys: Collection[str], where: str) -> None:
+    """Refuse a mapping with other keys than ``keys``: what nothing reads is lost in silence."""
+    if not isinstance(content, Mapping):
+        raise UserError(f"{where}: must hold the keys {', '.join(keys)}")
+    for key in content:
+        if key not in keys:
+            raise UserError(f"{where}: unknown key '{key}'{nearest(str(key), keys)}")
+    for key in keys:
+        if key not in content:
+            raise UserError(f"{where}: no key '{key}'")
+
+
+def read_keyed(path: Path, keys: Collection[str]) -> dict[str, Any]:
+    """The content of a YAML file that holds just ``keys``."""
+    content = read_yaml(path)
+    check_keys(content, keys, str(path))
+    return dict(content)
+
+
 def split(cell: str) -> tuple[str, ...]:
     """The parts of a list in a cell."""
     return tuple(part.strip() for part in cell.split("|") if part.strip())

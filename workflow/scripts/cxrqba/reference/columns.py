@@ -1,4 +1,4 @@
-"""The columns that the CSV files of ``resources/reference/`` must have, and their closed values."""
+"""Columns and keys of the files of ``resources/reference/``, and their closed values."""
 
 CATEGORIES = (
     "ANATOMICAL_FINDING",
@@ -50,3 +50,21 @@ REGION_COLUMNS = (
     "radiologist_checked",
 )
 LABEL_COLUMNS = ("dataset", "label", "exact_findings", "implied_by_findings", "relation")
+
+PROBABILITY_KEYS = (
+    *("levels", "cues", "scope_terminators", "exceptives", "scope_enders", "mimics", "gone_names"),
+    *("doubted", "pseudo_negation", "non_assertions", "absences"),
+)
+NORMALITY_KEYS = ("predicates", "structures", "silence_denies")
+STRUCTURE_KEYS = ("names", "region", "predicates", "negates")
+LATERALITY_KEYS = ("keywords", "side_implying_regions", "fixed_names", "directed_findings")
+KEYWORD_KEYS = ("left", "right", "bilateral", "likely_bilateral")
+CHILD_PHRASE_KEYS = ("device part", "regional distinction", "related region")
+SECTION_KEYS = (
+    *("headers", "misspellings", "organs", "labels", "non_observational", "empty_words"),
+)
+HEADER_KEYS = ("type", "headers")
+COMPOSITION_KEYS = ("finding", "structures", "attributes")
+VALUE_KEYS = ("value", "synonyms")
+EQUIVALENT_KEYS = ("findings", "regions", "open_all", "open_devices")
+CUE_KEYS = ("cue", "level", "position")

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxrqba.errors import UserError
+from cxrqba.reference.cells import check_keys
+from cxrqba.reference.columns import CUE_KEYS
 
 _GROUP = re.compile(r"\(([^()]*)\)")
 POSITIONS = ("before", "after")
@@ -33,6 +35,7 @@ def load_cues(
     """The cues of ``rows``, each phrase once; of a phrase given twice the first row counts."""
     found: dict[tuple[str, str], ProbabilityCue] = {}
     for row in rows:
+        check_keys(row, CUE_KEYS, f"{where}, cues")
         pattern, level, position = str(row["cue"]), row["level"], row["position"]
         if level not in levels or position not in POSITIONS:
             raise UserError(

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from cxrqba.reference.cells import known, read_yaml
+from cxrqba.reference.cells import known, read_keyed
+from cxrqba.reference.columns import EQUIVALENT_KEYS
 from cxrqba.reference.tables import Reference
 
 FILE = "equivalents.yaml"
@@ -29,7 +30,7 @@ class Equivalents:
 def load_equivalents(reference: Reference) -> Equivalents:
     """Groups of ``equivalents.yaml``; :class:`UserError` names a finding or region not known."""
     path = reference.folder / FILE
-    content = read_yaml(path)
+    content = read_keyed(path, EQUIVALENT_KEYS)
     findings, regions = reference.findings, reference.regions
 
     def names(group: Iterable[str], key: str, table: Collection[str]) -> frozenset[str]:

@@ -15,26 +15,34 @@ from typing import Any
 from cxrqba.errors import UserError
 from cxrqba.reference.cells import (
     Rows,
+    check_keys,
     flag,
     known,
     link,
     links,
     one_of,
+    read_keyed,
     read_rows,
     read_yaml,
     split,
 )
 from cxrqba.reference.columns import (
     CATEGORIES,
+    COMPOSITION_KEYS,
     FINDING_COLUMNS,
     FINDING_SIDES,
     LABEL_COLUMNS,
     MODIFIERS,
+    NORMALITY_KEYS,
     POLARITIES,
+    PROBABILITY_KEYS,
     REGION_COLUMNS,
     REGION_SIDES,
+    STRUCTURE_KEYS,
+    VALUE_KEYS,
 )
 from cxrqba.reference.cues import ProbabilityCue, load_cues, phrases
+from cxrqba.reference.lists import load_devices, load_laterality, load_sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +169,6 @@ class Reference:
         return {n: _ancestors(n, lambda x: self.regions[x].parents) for n in self.regions}
 
     @cached_property
-    def finding_children(self) -> dict[str, tuple[str, ...]]:
-        """Finding name -> direct children."""
-        return _children(self.findings, lambda n: self.findings[n].parents)
-
-    @cached_property
-    def region_children(self) -> dict[str, tuple[str, ...]]:
-        """Region name -> direct children."""
-        return _children(self.regions, lambda n: self.regions[n].parents)
-
-    @cached_property
     def localized_regions(self) -> tuple[str, ...]:
         """Names of the regions that can have boxes (257)."""
         return tuple(n for n, r in self.regions.items() if r.localized)
@@ -185,28 +183,18 @@ def _ancestors(name: str, parents: Callable[[str], Iterable[str]]) -> tuple[str,
     return tuple(found)
 
 
-def _children(
-    names: Iterable[str], parents: Callable[[str], Iterable[str]]
-) -> dict[str, tuple[str, ...]]:
-    children: dict[str, list[str]] = {n: [] for n in names}
-    for name in children:
-        for parent in parents(name):
-            children[parent].append(name)
-    return {n: tuple(c) for n, c in children.items()}
-
-
 @lru_cache(maxsize=4)
 def load_reference(folder: str | Path) -> Reference:
     """Load and check all tables of ``folder``; :class:`UserError` names file, row and cure."""
     folder = Path(folder)
     regions = _load_regions(folder / "regions.csv")
     findings, finding_names = _load_findings(folder / "findings.csv", regions)
-    probability = read_yaml(folder / "probability.yaml")
+    probability = read_keyed(folder / "probability.yaml", PROBABILITY_KEYS)
     levels = {
         row["id"]: ProbabilityLevel(row["id"], row["certainty"], row["positiveness"])
         for row in probability["levels"]
     }
-    normality = read_yaml(folder / "normality.yaml")
+    normality = read_keyed(folder / "normality.yaml", NORMALITY_KEYS)
     known(
         "|".join(normality["silence_denies"]), findings, f"{folder}/normality.yaml, silence_denies"
     )
@@ -215,14 +203,11 @@ def load_reference(folder: str | Path) -> Reference:
         findings=findings,
         regions=regions,
         modifiers=tuple(
-            Value(kind, row["value"], tuple(row["synonyms"]))
-            for kind, rows in read_yaml(folder / "modifiers.yaml").items()
-            for row in rows
+            value
+            for kind, rows in read_keyed(folder / "modifiers.yaml", MODIFIERS).items()
+            for value in _values(kind, rows, f"{folder}/modifiers.yaml, {kind}")
         ),
-        changes=tuple(
-            Value("change", row["value"], tuple(row["synonyms"]))
-            for row in read_yaml(folder / "changes.yaml")
-        ),
+        changes=_values("change", read_yaml(folder / "changes.yaml"), f"{folder}/changes.yaml"),
         levels=levels,
         cues=load_cues(probability["cues"], levels, f"{folder}/probability.yaml"),
         scope_terminators=tuple(probability["scope_terminators"]),
@@ -237,10 +222,10 @@ def load_reference(folder: str | Path) -> Reference:
         non_assertions=tuple(probability["non_assertions"]),
         absences=tuple(probability["absences"]),
         compositions=_load_compositions(folder / "compositions.yaml", findings),
-        structures=_load_structures(folder / "normality.yaml", findings, regions),
-        sections=read_yaml(folder / "sections.yaml"),
-        laterality=read_yaml(folder / "laterality.yaml"),
-        devices=read_yaml(folder / "devices.yaml"),
+        structures=_structures(normality, findings, regions, f"{folder}/normality.yaml"),
+        sections=load_sections(folder / "sections.yaml"),
+        laterality=load_laterality(folder / "laterality.yaml"),
+        devices=load_devices(folder / "devices.yaml"),
         abbreviations=read_yaml(folder / "abbreviations.yaml"),
         normality=normality,
         labels=_load_labels(folder / "labels.csv", finding_names),
@@ -335,31 +320,43 @@ def _load_labels(path: Path, names: Mapping[str, str]) -> dict[str, dict[str, di
     return labels
 
 
+def _values(kind: str, rows: Iterable[Any], where: str) -> tuple[Value, ...]:
+    found = []
+    for row in rows:
+        check_keys(row, VALUE_KEYS, where)
+        found.append(Value(kind, row["value"], tuple(row["synonyms"])))
+    return tuple(found)
+
+
 def _load_compositions(path: Path, findings: dict[str, Finding]) -> tuple[Composition, ...]:
-    return tuple(
-        Composition(
-            known(row["finding"], set(findings), str(path))[0],
-            tuple(row["structures"]),
-            tuple(row["attributes"]),
-        )
-        for row in read_yaml(path)
-    )
+    found = []
+    for row in read_yaml(path):
+        check_keys(row, COMPOSITION_KEYS, str(path))
+        finding = known(row["finding"], set(findings), str(path))[0]
+        found.append(Composition(finding, tuple(row["structures"]), tuple(row["attributes"])))
+    return tuple(found)
 
 
-def _load_structures(
-    path: Path, findings: dict[str, Finding], regions: dict[str, Region]
+def _structures(
+    normality: Mapping[str, Any],
+    findings: dict[str, Finding],
+    regions: dict[str, Region],
+    where: str,
 ) -> tuple[Structure, ...]:
-    content = read_yaml(path)
-    groups: dict[str, list[str]] = content["predicates"]
-    return tuple(
-        Structure(
-            names=tuple(row["names"]),
-            region=known(row["region"], set(regions), str(path))[0],
-            predicates=tuple(p for group in row["predicates"] for p in groups[group]),
-            negates=known("|".join(row["negates"]), set(findings), str(path)),
+    groups: dict[str, list[str]] = normality["predicates"]
+    found = []
+    for row in normality["structures"]:
+        check_keys(row, STRUCTURE_KEYS, f"{where}, structures")
+        predicates = (one_of(g, groups, where, "predicates") for g in row["predicates"])
+        found.append(
+            Structure(
+                names=tuple(row["names"]),
+                region=known(row["region"], set(regions), where)[0],
+                predicates=tuple(p for group in predicates for p in groups[group]),
+                negates=known("|".join(row["negates"]), set(findings), where),
+            )
         )
-        for row in content["structures"]
-    )
+    return tuple(found)
 
 
 def _names_by_id(rows: Rows, path: Path) -> dict[str, str]:
