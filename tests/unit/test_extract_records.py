@@ -10,7 +10,7 @@ import pytest
 from graph_fixtures import build, reference
 
 from cxrqba.config import SiteConfig
-from cxrqba.extract.loose_json import loads
+from cxrqba.llm.loose_json import loads
 from cxrqba.extract.observations import ObservationExtractor
 from cxrqba.extract.records import MAX_OBSERVATIONS, Answer, ObservationReader
 from cxrqba.extract.repair import KINDS, LEVEL_OF

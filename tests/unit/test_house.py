@@ -15,6 +15,7 @@ ROOMS = [
     "reference",
     "reports",
     "regions",
+    "llm",
     "extract",
     "mapping",
     "graph",

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
-from cxrqba.extract.loose_json import loads
 from cxrqba.extract.observation_record import (
     ObservationRecord,
     canonical,
@@ -24,6 +23,7 @@ from cxrqba.extract.observation_record import (
 from cxrqba.extract.repair import Repairs, text_of, texts_of
 from cxrqba.extract.support import Support
 from cxrqba.ledger import Ledger
+from cxrqba.llm.loose_json import loads
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import REPORTED_SECTION_TYPES
 

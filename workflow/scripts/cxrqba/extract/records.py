@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cxrqba.extract.loose_json import Twice, loads
 from cxrqba.extract.observation_record import (
     CLAIM_FIELDS,
     ObservationRecord,
@@ -26,6 +25,7 @@ from cxrqba.extract.polarity import Polarity
 from cxrqba.extract.repair import LEVEL_OF, Repairs
 from cxrqba.extract.support import Support, SupportedBy
 from cxrqba.ledger import Ledger
+from cxrqba.llm.loose_json import Twice, loads
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import CHILD_TYPES
 

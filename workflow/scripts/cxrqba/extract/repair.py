@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cxrqba.extract.loose_json import loads
+from cxrqba.llm.loose_json import loads
 from cxrqba.schema import EXTRACTION_QUALITY
 
 MAX_TEXT = 2_000

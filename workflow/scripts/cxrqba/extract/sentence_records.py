@@ -17,13 +17,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 from cxrqba.extract.alignment import Aligner
-from cxrqba.extract.loose_json import loads
 from cxrqba.extract.observation_record import canonical, normal_keys, repairs_of
 from cxrqba.extract.repair import Repairs, text_of, texts_of
 from cxrqba.extract.sentences import IRRELEVANT, SentenceExtractor
 from cxrqba.extract.splitters import RulesSplitter, split_further
 from cxrqba.extract.words import words
 from cxrqba.ledger import Ledger
+from cxrqba.llm.loose_json import loads
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import REPORTED_SECTION_TYPES, SECTION_TYPES
 
