@@ -130,3 +130,35 @@ rule figure_6_lengths:
         "step figure_6_lengths --questions {input.questions}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
+
+
+rule figure_12_confusion:
+    input:
+        confusion="<results>/evaluate_agreement/confusion.parquet",
+    output:
+        csv="<results>/figures/figure_12_confusion.csv",
+        pdf="<results>/figures/figure_12_confusion.pdf",
+        png=report(
+            "<results>/figures/figure_12_confusion.png",
+            caption="../report/figure_12_confusion.rst",
+            category="Figures",
+            labels={"figure": "12: two judges"},
+        ),
+    log:
+        "<logs>/figure_12_confusion.log",
+    benchmark:
+        "<benchmarks>/figure_12_confusion.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        code=code("figure_12_confusion"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_12_confusion"
+    shell:
+        "step figure_12_confusion --confusion {input.confusion}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

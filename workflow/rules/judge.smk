@@ -2,7 +2,8 @@
 
 Inputs: questions, reports, extraction quality. Outputs per shard: judgements by criterion, ratings
 of questions and answer parts; per dataset: how far the judge can be trusted. Steps: judge_qa,
-rate_qa, evaluate_judge; plan_judge, asked for by what a model judges.
+rate_qa, evaluate_judge, evaluate_agreement; plan_judge, asked for by what a model judges, and
+review_sheet, asked for by name.
 """
 
 VOCABULARY = expand(
@@ -129,3 +130,73 @@ rule evaluate_judge:
         " --vocabulary resources/judge --pairs {input.pairs} --scores {output.scores}"
         " --misses {output.misses} --settings {params.settings:q} --log {log}"
         " # code {params.code}"
+
+
+SECOND = DATASET.evaluate.second_judge
+
+
+rule evaluate_agreement:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+        images=shards_of("prepare_studies", "images"),
+        judgements=shards_of("judge_qa", "judgements"),
+        ratings=[r.path for r in DATASET.evaluate.ratings],
+        second=(
+            expand(f"{SECOND.path}/{{shard}}.judgements.parquet", shard=SHARDS)
+            if SECOND
+            else []
+        ),
+    output:
+        scores="<results>/evaluate_agreement/scores.parquet",
+        confusion="<results>/evaluate_agreement/confusion.parquet",
+    log:
+        "<logs>/evaluate_agreement.log",
+    benchmark:
+        "<benchmarks>/evaluate_agreement.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=8000,
+        runtime=60,
+    params:
+        code=code("evaluate_agreement"),
+        settings=settings(
+            {"bootstrap": DATASET.evaluate.bootstrap, "seed": DATASET.evaluate.seed}
+        ),
+    message:
+        "evaluate_agreement: the judge beside people and another judge"
+    shell:
+        "step evaluate_agreement --questions {input.questions} --images {input.images}"
+        " --judgements {input.judgements} --ratings {input.ratings}"
+        " --second {input.second} --scores {output.scores} --confusion {output.confusion}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+rule review_sheet:
+    input:
+        studies=shards_of("prepare_studies", "studies"),
+        questions=shards_of("generate_qa", "questions"),
+        judgements=shards_of("judge_qa", "judgements"),
+    output:
+        csv="<results>/review_sheet/sheet.csv",
+        html="<results>/review_sheet/sheet.html",
+    log:
+        "<logs>/review_sheet.log",
+    benchmark:
+        "<benchmarks>/review_sheet.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=8000,
+        runtime=60,
+    params:
+        code=code("review_sheet"),
+        settings=settings(
+            {"title": DATASET.title, "review": DATASET.evaluate.review.model_dump()}
+        ),
+    message:
+        "review_sheet: cases for people to rate"
+    shell:
+        "step review_sheet --studies {input.studies} --questions {input.questions}"
+        " --judgements {input.judgements} --csv {output.csv} --html {output.html}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"

@@ -220,3 +220,34 @@ rule table_judge:
         "step table_judge --scores {input.scores}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
+
+
+rule table_5_agreement:
+    input:
+        scores="<results>/evaluate_agreement/scores.parquet",
+    output:
+        csv="<results>/tables/table_5_agreement.csv",
+        markdown=report(
+            "<results>/tables/table_5_agreement.md",
+            caption="../report/table_5_agreement.rst",
+            category="Tables",
+            labels={"table": "5: agreement of the judge with people"},
+        ),
+    log:
+        "<logs>/table_5_agreement.log",
+    benchmark:
+        "<benchmarks>/table_5_agreement.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_5_agreement"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_5_agreement"
+    shell:
+        "step table_5_agreement --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

@@ -384,6 +384,27 @@ class ExtractionReference(Block):
     )
 
 
+class RatingsReference(Block):
+    """A review sheet that people filled in."""
+
+    path: str = Field(
+        description="CSV as results/<dataset>/review_sheet/sheet.csv, levels filled in"
+    )
+
+
+class JudgementsReference(Block):
+    """Judgements of the same questions by another judge, for the confusion of two judges."""
+
+    path: str = Field(description="folder with its judge_qa tables, <shard>.judgements.parquet")
+
+
+class ReviewConfig(Block):
+    """The sample that `snakemake review_sheet` draws for people to rate."""
+
+    cases: int = Field(100, ge=1, description="cases a criterion, fewer if there are fewer")
+    seed: int = Field(0, description="another seed draws other cases")
+
+
 class EvaluateConfig(Block):
     """What the results are compared with; empty lists: nothing."""
 
@@ -391,6 +412,11 @@ class EvaluateConfig(Block):
     boxes: list[BoxReference] = Field(default_factory=list)
     regions: list[RegionReference] = Field(default_factory=list)
     extraction: list[ExtractionReference] = Field(default_factory=list)
+    ratings: list[RatingsReference] = Field(
+        default_factory=list, description="judge: what people said on review sheets"
+    )
+    second_judge: JudgementsReference | None = Field(None, description="judge: another one")
+    review: ReviewConfig = ReviewConfig()
     bootstrap: int = Field(1000, ge=0, description="bootstrap draws; 0: no intervals")
     seed: int = 0
 

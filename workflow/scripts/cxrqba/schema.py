@@ -526,6 +526,19 @@ JUDGE_VIEWS = pl.Schema(
 )
 """Distinct views of the criteria that see no report, over all shards."""
 
+HUMAN_RATINGS = pl.Schema(
+    {
+        "criterion": STR,
+        "study_id": STR,
+        "question_id": STR,
+        "answer_id": STR,  # null for criteria judged once per question
+        "level": STR,  # level of TEXT_QUALITY[criterion]
+        "rater": STR,
+        "comment": STR,
+    }
+)
+"""What people said on a review sheet."""
+
 RATED = pl.Schema(
     {
         "patient_id": STR,
@@ -689,6 +702,30 @@ JUDGE_SCORES = pl.Schema(
         "high": FLOAT,
         "count": INT,  # answers behind the value
         "studies": INT,
+    }
+)
+
+AGREEMENT = pl.Schema(
+    {
+        "criterion": STR,
+        "judge": STR,  # backend and version
+        "rater": STR,
+        "metric": STR,  # agreement, kappa, weighted kappa, AC1, over A, under A, over B, under B
+        "value": FLOAT,  # NaN where undefined
+        "low": FLOAT,  # 95 % bootstrap interval over studies
+        "high": FLOAT,
+        "cases": INT,  # that both have a level for
+        "studies": INT,
+    }
+)
+
+CONFUSION = pl.Schema(
+    {
+        "judge_first": STR,
+        "judge_second": STR,
+        "first": STR,  # rating by the first judge; null: not rated
+        "second": STR,
+        "count": pl.Int64,  # QA pairs
     }
 )
 
