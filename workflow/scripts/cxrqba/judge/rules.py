@@ -16,8 +16,10 @@ from cxrqba.judge.completeness import Completeness
 from cxrqba.judge.entailment import Entailment
 from cxrqba.judge.grammar import faults, has_letters, has_placeholder, has_verb
 from cxrqba.judge.knowledge import Knowledge
+from cxrqba.judge.prompts import View
 from cxrqba.judge.relevance import Relevance
 from cxrqba.judge.text import Reader, ReportReading
+from cxrqba.judge.verdict import Verdict
 from cxrqba.judge.vocabulary import Vocabulary
 from cxrqba.judge.wording import ASKING, CHEST, NEEDS_OTHER_DATA, lead, matches
 
@@ -36,6 +38,22 @@ class RulesJudge:
         self._report: tuple[str, ReportReading] | None = None
         self._entailed: dict[tuple[str, str | None], str] = {}
         self._clarity: dict[str, str] = {}
+
+    def judge(self, shown: View) -> Verdict:
+        """The verdict on one view."""
+        report, question, parts = shown.report, shown.question, shown.parts
+        match shown.criterion:
+            case "entailment":
+                levels = self.entailment(report, question, parts)
+            case "relevance":
+                levels = self.relevance(question, parts)
+            case "completeness":
+                levels = [self.completeness(report, question, parts)]
+            case "question_clarity":
+                levels = [self.question_clarity(question)]
+            case _:
+                levels = self.answer_clarity(parts)
+        return Verdict(tuple(levels), "ok", VERSION)
 
     def entailment(self, report: str, question: str, parts: Sequence[str]) -> list[str]:
         """Does each part agree with the report?"""
