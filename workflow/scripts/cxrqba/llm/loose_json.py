@@ -16,7 +16,8 @@ MAX_CHARACTERS = 2_000_000
 """Longer answers are cut: a model that repeats itself must not fill the memory."""
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_OPENING = re.compile(r"\{(?=\s*[\"}])|\[(?=\s*[\[\]{\"])")
+_OPENING = re.compile(r"\{(?=\s*[\"}])|\[(?=\s*[\[{\"])")
+"""Not ``[]``: among other words it is no answer, but a field of something that is no JSON."""
 _NEXT_OBJECT = re.compile(r"[\s,]*\{")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
 
