@@ -26,6 +26,9 @@ HALVES = {
     "No {} on the left but a small one on the right.": "-{}@L +{}@R",
     "The right {} is larger than that on the left.": "+{}@R +{}@L",
     "The right {} is unchanged; that on the left has resolved.": "+{}@R -{}@L",
+    "No {} on the left, trace on the right.": "-{}@L +{}@R",
+    "Left {} - moderate; right - small.": "+{}@L +{}@R",
+    "Smaller right {}; left side unchanged.": "+{}@R +{}@L",
 }
 
 

@@ -27,6 +27,9 @@ _VERBS = word_set(
     "is are was were has have remain appear persist show demonstrate measure improved worsened "
     "increased decreased resolved cleared seem look layer"
 )
+_BOTH = word_set("bilateral both bibasilar biapical bilaterally")
+_HALVES = word_set(", ; and but while wherea")
+"""What parts the halves of "left unchanged, right smaller"."""
 _MODALS = word_set("cannot may might could would can")
 _HEALTHY = word_set("clear normal unremarkable free sharp intact negative well not otherwise fully")
 """Words behind the verb that make a bare side the organ's: "the right is clear"."""
@@ -90,6 +93,7 @@ class Ellipsis:
             (norm in _SIDES and self._is_bare(sentence, at, is_own))
             or (norm == "other" and _norm(sentence, at + 1) in _VERBS)
             or (norm == "one" and self._is_another(sentence, at))
+            or (self._is_degree(norm) and self._is_told_of_side(sentence, at))
             or (norm == "not" and _after_joint(sentence, at) and self._is_placed(sentence, at))
         )
         if not is_left_out:
@@ -114,6 +118,14 @@ class Ellipsis:
             first -= 1
         return _norm(sentence, first) in ("", *_BOUNDS)
 
+    def _is_told_of_side(self, sentence: Sequence[Word], at: int) -> bool:
+        """Whether a bare degree has the other side behind it: ", *trace* on the right"."""
+        if _norm(sentence, at - 1) not in _HALVES or not self._is_placed(sentence, at):
+            return False
+        side = next(i for i in range(at, len(sentence)) if _norm(sentence, i) in _SIDES)
+        told = {_norm(sentence, i) for i in range(at)}
+        return _is_second(sentence, side) and not told & _BOTH
+
     def _is_another(self, sentence: Sequence[Word], at: int) -> bool:
         """Whether "a small *one*" takes up the finding with a degree of its own."""
         article = _norm(sentence, at - 2) in ARTICLES
@@ -128,7 +140,7 @@ class Ellipsis:
         if is_own and not _is_second(sentence, at):
             return False
         after = at + 1
-        while _norm(sentence, after) in ("also", "now", "side"):
+        while _norm(sentence, after) in ("also", "now", "side", "-", "\u2013", ":"):
             after += 1
         following = _norm(sentence, after)
         opens = _norm(sentence, at - 1) == "the" and _norm(sentence, at - 2) in ("", *_BOUNDS)
@@ -136,7 +148,7 @@ class Ellipsis:
             if _norm(sentence, after + 1) in _HEALTHY:
                 return False
             return opens or _norm(sentence, at - 1) in ("", *_BOUNDS)
-        if not opens and _norm(sentence, at - 1) not in (",", "and", "but", "while", "wherea"):
+        if not opens and _norm(sentence, at - 1) not in _HALVES:
             return False
         told = following in _GAPS or self._is_degree(following)
         return told and _norm(sentence, after + 1) in ("", ",", ".", ";", "and", "than", "since")
@@ -150,8 +162,25 @@ class Ellipsis:
                 if extended != sentence:
                     sentence = extended
                     break
-            sentence = _after_opposed_side(sentence, match)
+            sentence = self._after_opposed_kind(_after_opposed_side(sentence, match), match)
         return sentence
+
+    def _after_opposed_kind(self, sentence: list[Word], match: Match) -> list[Word]:
+        """ "Old but no acute rib fractures": repeat the finding behind the first kind."""
+        at = match.first - 1
+        while self._is_degree(_norm(sentence, at)) or _norm(sentence, at) == ",":
+            at -= 1
+        if _norm(sentence, at) not in ("no", "without") or at == match.first - 1:
+            return sentence
+        joint = at - 1
+        while _norm(sentence, joint) in _JOINTS:
+            joint -= 1
+        if joint == at - 1 or not self._is_degree(_norm(sentence, joint)):
+            return sentence
+        if _norm(sentence, joint - 1) not in ("", *_BOUNDS, *_LEADING):
+            return sentence
+        head = _supplied(_head(sentence, match), sentence[joint])
+        return [*sentence[: joint + 1], *head, *sentence[joint + 1 :]]
 
     def _after_attributes(
         self, sentence: list[Word], first: int, head: Sequence[Word]

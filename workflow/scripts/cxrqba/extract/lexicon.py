@@ -49,7 +49,7 @@ REMOVED = frozenset(("xxxx", "_", "__", "___", "____"))
 """De-identified words: "costophrenic ___ blunting"."""
 HEADING = frozenset((":",))
 """The colon of "Heart: enlarged"."""
-FILLERS = SIDES.union(COPULAS, PREPOSITIONS, HEDGES, ADVERBS, LEVELS, PLACES, REMOVED, HEADING)
+FILLERS = SIDES.union(COPULAS, PREPOSITIONS, HEDGES, ADVERBS, LEVELS, PLACES, REMOVED)
 
 FINITE = COPULAS - {"be", "been"} | word_set(
     "show demonstrate reveal persist project terminate seem overlie extend cannot may might could "
@@ -125,6 +125,8 @@ class Lexicon:
     def __init__(self, reference: Reference):
         self.reference = reference
         self._findings = PhraseTable(_finding_phrases(reference), FILLERS)
+        composed = ((p, named) for p, named in _finding_phrases(reference) if named.composed)
+        self._headed = PhraseTable(composed, FILLERS | HEADING)
         self._regions = PhraseTable(
             (phrase, region)
             for region in reference.regions.values()
@@ -173,10 +175,12 @@ class Lexicon:
         ``named`` is the finding that the sentence before spoke of last.
         """
         sentence = self._ellipsis.completed(with_sides(words(text, offset)), words(named))
-        findings = self._composed_lists(sentence, self._findings.find(sentence))
+        findings = self._with_headed(sentence, self._findings.find(sentence))
+        findings = self._composed_lists(sentence, findings)
         regions = self._regions.find(sentence)
         subjects = self._structures.find(sentence)
         before = [m for m in self._before.find(sentence) if not _inside(m, findings)]
+        findings = [f for f in findings if not _inside(f, [m for m in before if not m.value])]
         after = [m for m in self._after.find_all(sentence) if not _inside(m, findings)]
         return Reading(
             text=text,
@@ -209,6 +213,14 @@ class Lexicon:
             distinctions=self._distinctions.find(sentence),
             fixed=[m for m in self._fixed.find(sentence) if _is_whole(sentence, m)],
         )
+
+    def _with_headed(self, sentence: list[Word], found: list[Match]) -> list[Match]:
+        """Add what a heading makes with its text: "Heart: enlarged"."""
+        if not any(w.norm in HEADING for w in sentence):
+            return found
+        headed = [m for m in self._headed.find(sentence) if HEADING.intersection(m.skipped)]
+        added = [m for m in headed if not any(m.overlaps(f) for f in found)]
+        return sorted((*found, *added), key=lambda m: m.first)
 
     def _composed_lists(self, sentence: list[Word], found: list[Match]) -> list[Match]:
         """Add what shares a structure: "calcified and *tortuous* aorta", "aorta is ... and ..."."""
@@ -278,7 +290,10 @@ def _value_phrases(values: Iterable[Value]) -> Iterator[tuple[str, Value]]:
 
 def _degrees(reference: Reference) -> frozenset[str]:
     """Normal forms of the single words of degree and change."""
-    values = [*reference.changes, *(v for v in reference.modifiers if v.kind == "severity")]
+    values = [
+        *reference.changes,
+        *(v for v in reference.modifiers if v.kind in ("severity", "temporal")),
+    ]
     phrases = (words(phrase) for v in values for phrase in (v.name, *v.synonyms))
     return frozenset(found[0].norm for found in phrases if len(found) == 1)
 

@@ -112,7 +112,7 @@ def apposed(reading: Reading, clause: tuple[int, int], finding: Match) -> Match 
 
 def _alternate(reading: Reading, one: Match, other: Match) -> bool:
     gap = [reading.norm(i) for i in range(one.last, other.first)]
-    return len(gap) <= 4 and any(g in ALTERNATIVES for g in gap)
+    return len(gap) <= 4 and any(g in ALTERNATIVES for g in gap) and "without" not in gap
 
 
 def _parted(reading: Reading, first: int, last: int, end: int) -> bool:
@@ -145,4 +145,22 @@ def is_alternative(reading: Reading, clause: tuple[int, int], finding: Match) ->
     """Whether the finding is one side of "X versus Y" or "X or Y"."""
     within = [f for f in reading.findings if clause[0] <= f.first and f.last <= clause[1]]
     at = within.index(finding)
-    return any(_alternate(reading, a, b) for a, b in pairwise(within[max(0, at - 1) : at + 2]))
+    if any(_alternate(reading, a, b) for a, b in pairwise(within[max(0, at - 1) : at + 2])):
+        return True
+    return _stands_against(reading, clause, finding)
+
+
+def _stands_against(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether "or" or "versus" stands beside the finding and a word no table knows behind it."""
+    before = finding.first - 1
+    while before > clause[0] and any(
+        m.first <= before < m.last for m in (*reading.modifiers, *reading.regions)
+    ):
+        before -= 1
+    after = finding.last
+    sides = (reading.norm(before) if before > clause[0] else "", reading.norm(after))
+    if not set(sides) & ALTERNATIVES or after + 1 >= len(reading.words) + (sides[1] == ""):
+        return False
+    known = (*reading.regions, *reading.modifiers, *reading.changes)
+    other = after + 1 if sides[1] in ALTERNATIVES else before - 1
+    return not any(m.first <= other < m.last for m in known)

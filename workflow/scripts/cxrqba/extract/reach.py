@@ -9,7 +9,7 @@ another ("the left effusion *improved* and the right resolved").
 
 from __future__ import annotations
 
-from cxrqba.extract.lexicon import COPULAS, FINITE, PREPOSITIONS, Reading
+from cxrqba.extract.lexicon import COPULAS, FILLERS, FINITE, PREPOSITIONS, Reading
 from cxrqba.extract.links import SEPARATORS, TOGETHER, starts_anew
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.words import word_set
@@ -28,6 +28,8 @@ _OF_THINGS = PREPOSITIONS | word_set("with by from under above below behind besi
 """Prepositions in front of a device or of "the" finding: a place of what is denied."""
 _PREDICATIVE = ("ed", "prominent", "large", "tortuous", "ectatic", "hazy", "indistinct", "wide")
 """Ends of attributes that are told of a structure in front ("heart *enlarged*")."""
+_SUBJECTLESS = FILLERS | ARTICLES | PARTICIPLES | word_set("which and but it this that then")
+"""Words that make no subject of their own."""
 _TIMES = word_set("since from compared in on at after following now today interval and but as")
 """What may follow a closing word without being closed off by it ("resolved *since* ...")."""
 
@@ -43,17 +45,19 @@ def reaches(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int
         norm = reading.norm(i)
         if norm in FINITE or norm in PARTICIPLES:
             done = True
-        if norm in CAUSES and denies:
+        if denies and norm in CAUSES and reading.norm(i + 1) in ("to", "of", "from", "by"):
             return False
         if norm not in SEPARATORS:
             continue
         listed = any(reading.norm(k) in ("or", "nor") for k in range(i, clause[1]))
-        if norm in ("or", "nor"):
+        if norm in ("or", "nor") or (norm == "and" and reading.norm(i + 1) == "of"):
             continue
         if listed and denies:
             continue
         if done or starts_anew(reading, i + 1):
             return False
+        if not denies and norm == "," and reading.norm(i + 1) == "and":
+            return False  # "suspicious for A, and B": one reading, another finding
         if norm == "with" and cue.value != "negative":
             return False
         if single and cue.value in ("likely", "possible") and not listed:
@@ -161,6 +165,8 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
     single = cue.last - cue.first == 1
     if single and not _closes(reading, cue, clause):
         return False
+    if _has_other_subject(reading, cue, between):
+        return False
     others = [f for f in reading.findings if finding.last <= f.first and f.last <= cue.first]
     if others:
         joined = any(reading.norm(i) in ("and", "or", "nor") for i in between)
@@ -183,6 +189,20 @@ def _opens_reading(reading: Reading, cue: Match) -> bool:
     while reading.norm(at) in ARTICLES or any(m.first <= at < m.last for m in reading.modifiers):
         at += 1
     return any(f.first == at for f in reading.findings)
+
+
+def _has_other_subject(reading: Reading, cue: Match, between: range) -> bool:
+    """Whether a name no table knows stands before the cue: "opacity, *xyz* is not excluded"."""
+    comma = max((i for i in between if reading.norm(i) == ","), default=None)
+    if comma is None or any(comma < f.first and f.last <= cue.first for f in reading.findings):
+        return False
+    known = (*reading.modifiers, *reading.changes, *reading.regions, *reading.before)
+    return any(
+        reading.norm(i)[:1].isalpha()
+        and reading.norm(i) not in _SUBJECTLESS
+        and not any(m.first <= i < m.last for m in known)
+        for i in range(comma + 1, cue.first)
+    )
 
 
 def _is_told_of(reading: Reading, finding: Match, between: range) -> bool:

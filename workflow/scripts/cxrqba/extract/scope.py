@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cxrqba.extract.lexicon import FINITE, HEDGES, Reading
+from cxrqba.extract.lexicon import COPULAS, FINITE, HEDGES, Reading
 from cxrqba.extract.links import (
     LINKS,
     accompanied,
@@ -39,6 +39,7 @@ RECALLING = word_set("history hx h")
 CONSIDERED = word_set("consideration differential ddx possibility")
 PREFERRING = word_set("favor favored favoring favors prefer preferred likely probable suggestive")
 _THIS = ("this", "the", "a")
+_NOES = word_set("no none nil negative absent")
 _JOINTS = (",", "and", "or", "but")
 _HEADING = 5
 """Words of a sentence among which its heading is sought."""
@@ -123,7 +124,13 @@ def claim(
 
 def _openers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[Match]:
     """The clause's cues that speak of what follows; "nor is there ..." denies as "no" does."""
-    found = [c for c in reading.before if clause[0] <= c.first and c.last <= clause[1]]
+    found = [
+        c
+        for c in reading.before
+        if clause[0] <= c.first
+        and c.last <= clause[1]
+        and not (reading.norm(c.first) in GOING and reading.norm(c.first - 1) in COPULAS)
+    ]  # "has resolved" speaks of what is before it, "resolved pneumonia" of what follows
     if reading.norm(clause[0]) == "nor":
         found.insert(0, Match(clause[0], clause[0] + 1, "nor", "negative"))
     if clause[0] < finding.first and reading.norm(finding.first - 1) == "nor":
@@ -145,6 +152,10 @@ def _closers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[
         for c in reading.after
         if c.last <= clause[1] and reaches_back(reading, finding, c, clause)
     ]
+    answer = finding.last + 1
+    asked = reading.norm(finding.last) == ":" and reading.norm(answer) in _NOES
+    if asked and reading.norm(answer + 1) in ("", ".", ",", ";"):  # a form: "Pneumothorax: No."
+        found.append(Match(answer, answer + 1, "no", "negative"))
     if finding.value.finding.is_device and reading.norm(finding.last) == "removal":
         found.append(Match(finding.last, finding.last + 1, "removal", "negative"))
     return found
@@ -157,7 +168,9 @@ def _in_part(reading: Reading, cue: Match) -> bool:
     told = {reading.norm(i) for i in range(cue.first, cue.last)}
     if not told & GOING:
         return False
-    return bool({reading.norm(i) for i in range(cue.first - 3, cue.last)} & PARTLY)
+    behind = (reading.norm(cue.last), reading.norm(cue.last + 1))
+    around = {reading.norm(i) for i in range(cue.first - 3, cue.last)} | {behind[0]}
+    return behind == ("in", "part") or bool(around & PARTLY)
 
 
 def _moved(reading: Reading, cue: Match) -> bool:
