@@ -17,7 +17,8 @@ from cxrqba.evaluate.rectangles import overlap
 from cxrqba.reference.tables import load_regions
 from cxrqba.regions.atlas import find_anatomy
 from cxrqba.regions.engine import localize
-from cxrqba.regions.phantom import Phantom, draw, truth_rows
+from cxrqba.regions.phantom import Phantom, truth_rows
+from cxrqba.regions.phantom_film import draw
 
 ROOT = Path(__file__).parents[2]
 REGIONS = load_regions(ROOT / "resources" / "reference")

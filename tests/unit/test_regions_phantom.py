@@ -14,13 +14,13 @@ from cxrqba.regions.phantom import (
     CATEGORIES,
     MS_CXR_HEADER,
     Phantom,
-    draw,
     lesion_boxes,
     ms_cxr_rows,
     read_phantoms,
     truth_rows,
 )
 from cxrqba.regions.phantom_anatomy import PLACES, SIZES, Lesion
+from cxrqba.regions.phantom_film import draw
 
 DEMO = Path(__file__).parents[2] / "resources" / "demo"
 GOLD = DEMO / "gold" / "MS_CXR_Local_Alignment_v1.1.0.csv"

@@ -14,7 +14,8 @@ from cxrqba.reference.tables import load_regions
 from cxrqba.regions.backends import Film
 from cxrqba.regions.cxas_files import load_labels
 from cxrqba.regions.engine import localize
-from cxrqba.regions.phantom import Phantom, draw
+from cxrqba.regions.phantom import Phantom
+from cxrqba.regions.phantom_film import draw
 from cxrqba.regions.precomputed import Precomputed
 
 REFERENCE = Path(__file__).parents[2] / "resources" / "reference"

@@ -16,7 +16,8 @@ from pydicom.uid import DigitalXRayImageStorageForPresentation, ExplicitVRLittle
 from cxrqba.config import SegmentationConfig
 from cxrqba.reference.tables import load_regions
 from cxrqba.regions.masks import decode
-from cxrqba.regions.phantom import Phantom, draw, write_film
+from cxrqba.regions.phantom import Phantom
+from cxrqba.regions.phantom_film import draw, write_film
 from cxrqba.regions.segment import Outputs, Recipe, segment
 from cxrqba.schema import IMAGE_STATUS, IMAGES, LEDGER, MASKS, PHANTOM_TRUTH, REGION_BOXES
 from cxrqba.tables import frame, read_table, write_table

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cxrqba import step
-from cxrqba.regions.phantom import draw, read_phantoms, truth_rows, write_film
+from cxrqba.regions.phantom import read_phantoms, truth_rows
+from cxrqba.regions.phantom_film import draw, write_film
 from cxrqba.schema import PHANTOM_TRUTH
 from cxrqba.tables import frame, write_table
 

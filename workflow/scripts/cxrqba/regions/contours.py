@@ -216,3 +216,16 @@ def fit_near(
 
     best, _ = search(score, mean, moves, len(mean), [0.7**i for i in range(rounds)])
     return best, float(flux(field, shape, best[None])[0])
+
+
+def fit_within(
+    field: Field,
+    shape: Shape,
+    frame: Array,
+    prior: tuple[tuple[float, ...], tuple[float, ...]],
+    pull: float,
+) -> tuple[Array, float]:
+    """Fit heart or clavicle near its place in ``frame`` (x1, y1, x2, y2)."""
+    size = np.tile(frame[2:] - frame[:2], 2)
+    mean = np.tile(frame[:2], 2) + np.array(prior[0]) * size
+    return fit_near(field, shape, mean, np.array(prior[1]) * size, pull)
