@@ -6,7 +6,7 @@ per study and a ledger. Steps: extract_sentences, extract_observations, extract_
 """
 
 PASS_SETTINGS = settings(
-    {"backend": DATASET.llm.backend, "site": DATASET.site.model_dump()},
+    {"site": DATASET.site.model_dump()},
 )
 # Stanza needs torch; nothing else does.
 SENTENCES_ENV = (
@@ -16,7 +16,6 @@ SENTENCES_ENV = (
 )
 SENTENCE_SETTINGS = settings(
     {
-        "backend": DATASET.llm.backend,
         "site": DATASET.site.model_dump(),
         "sentences": DATASET.sentences.model_dump(),
     },

@@ -229,15 +229,10 @@ class SegmentationConfig(Block):
         return [str(p) for p in sorted(Path(self.weights).glob("*.pth"))]
 
 
-class LlmConfig(Block):
-    """Who runs an information-extraction pass or the judge."""
-
-    backend: Literal["rules"] = Field("rules", description="rules: deterministic, reference-driven")
-
-
-class JudgeConfig(LlmConfig):
+class JudgeConfig(Block):
     """Who judges questions and answers, and how requests are planned."""
 
+    backend: Literal["rules"] = Field("rules", description="rules: deterministic, reference-driven")
     mode: Literal["paper", "batched"] = Field(
         "paper",
         description="paper: a request for each criterion and question; batched: one for several "
@@ -251,8 +246,87 @@ class JudgeConfig(LlmConfig):
     )
 
 
-class PassConfig(LlmConfig):
-    """What an extraction pass is given: its backend and what is particular to the site."""
+class AskingConfig(Block):
+    """What decides the answers of a model besides the messages; a part of each request's key."""
+
+    model: str | None = Field(
+        None, description="name of the model, as a server lists it; stored with each answer"
+    )
+    revision: str | None = Field(None, description="its revision; stored with each answer")
+    temperature: float = Field(0.0, ge=0, description="0: the likeliest token each time")
+    max_tokens: int = Field(
+        2048, ge=16, description="longest answer; one that is cut off is asked again with twice"
+    )
+    structured: bool = Field(
+        False,
+        description="force the JSON schema of the prompt on the answer, where the server can "
+        "(the paper does not)",
+    )
+
+
+class PassesConfig(AskingConfig):
+    """Who runs the three extraction passes (docs/llm.md)."""
+
+    backend: Literal["rules", "vllm", "endpoint", "replay", "dummy"] = Field(
+        "rules",
+        description="rules: deterministic, reference-driven, no model; vllm: in the job; "
+        "endpoint: an OpenAI-compatible server; replay: stored answers alone; dummy: canned ones",
+    )
+    folder: str | None = Field(None, description="vllm: folder of the weights; null: model")
+    engine: dict[str, Any] = Field(
+        default_factory=dict, description="vllm: options of vllm.LLM, such as max_model_len"
+    )
+    url: str | None = Field(None, description="endpoint: address up to /v1")
+    key_env: str | None = Field(
+        None, description="endpoint: environment variable that holds the access key; null: none"
+    )
+    concurrency: int = Field(32, ge=1, le=1024, description="endpoint: requests at once")
+    timeout: float = Field(300.0, gt=0, description="endpoint: seconds a try may take")
+    tries: int = Field(5, ge=1, description="endpoint: tries of a request, with growing pauses")
+    canned: str | None = Field(
+        None, description="dummy: JSON file, request key -> answer; null: empty answers"
+    )
+    sub_batch: int = Field(
+        1000, ge=1, description="requests that are asked and stored together; a kill loses these"
+    )
+    max_bad: float = Field(
+        0.05, ge=0, le=1, description="a shard with a larger share of unusable answers fails"
+    )
+    quarantine: list[str] = Field(
+        default_factory=list,
+        description="shards that go on with what was answered; what is missing is in the ledger",
+    )
+
+    @field_validator("quarantine", mode="before")
+    @classmethod
+    def _quarantine_as_text(cls, value: Any) -> Any:
+        return _texts(value)
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> PassesConfig:
+        if self.asks_a_model and not self.model:
+            raise ValueError(f"backend {self.backend} needs 'model', the name of the model")
+        if self.backend == "endpoint" and not self.url:
+            raise ValueError("backend endpoint needs 'url', such as http://127.0.0.1:8000/v1")
+        return self
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether requests are rendered and answers parsed."""
+        return self.backend != "rules"
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that a job asks the cluster for."""
+        return int(self.backend == "vllm")
+
+    def asking(self) -> dict[str, Any]:
+        """What decides the answers: another backend renders the same requests."""
+        return self.model_dump(include=set(AskingConfig.model_fields))
+
+
+class PassConfig(Block):
+    """What an extraction pass is given: what is particular to the site."""
 
     site: SiteConfig = SiteConfig()
 
@@ -448,7 +522,7 @@ class DatasetConfig(Block):
     site: SiteConfig = SiteConfig()
     sentences: SentencesConfig = SentencesConfig()
     segmentation: SegmentationConfig = SegmentationConfig()
-    llm: LlmConfig = LlmConfig()
+    llm: PassesConfig = PassesConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     qa: QaConfig = QaConfig()
     judge: JudgeConfig = JudgeConfig()

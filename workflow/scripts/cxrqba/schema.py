@@ -303,11 +303,37 @@ PASS_STATUS = pl.Schema(
     {
         "study_id": STR,
         "step": STR,  # extract_sentences, extract_observations, extract_indication
-        "status": STR,  # ok, empty, failed; LLM statuses once a model answers
+        "status": STR,  # ok, empty, failed
         "num_items": INT,
         "detail": STR,
     }
 )
+
+MODEL_REQUESTS = pl.Schema(
+    {
+        "pass": STR,  # sentences, observations, indication
+        "study_id": STR,
+        "item": INT,  # cluster of sentences; 0 where a pass asks once a study
+        "sent_ids": STRINGS,  # sentences that are shown
+        "key": STR,  # sha256 of the request
+        "request": STR,  # as JSON
+    }
+)
+"""What a model is asked, in the order in which it is asked."""
+
+RECEIPTS = pl.Schema(
+    {
+        "key": STR,
+        "attempt": INT,
+        "status": STR,  # see llm.messages.Status
+        "digest": STR,  # sha256 of the raw text, which lies in the store of responses
+        "finish_reason": STR,
+        "prompt_tokens": INT,
+        "cached_tokens": INT,
+        "output_tokens": INT,
+    }
+)
+"""What became of each request: the answer that counts."""
 
 # --- mapping ------------------------------------------------------------------------------------
 
