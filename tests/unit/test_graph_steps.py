@@ -12,11 +12,13 @@ from graph_fixtures import (
     observed,
     raw,
     reasons,
+    reference,
     sentence,
     vocabulary,
 )
 
 from cxrqba.graph.localize import Localizer
+from cxrqba.graph.model import Observation, SceneGraph
 from cxrqba.graph.tags import read_level
 from cxrqba.ledger import Ledger
 from cxrqba.schema import EXTRACTION_QUALITY, REGION_BOXES
@@ -252,3 +254,52 @@ def test_answer_of_unrelated_sentences_claims_nothing() -> None:
     answer = graph.answer_for_indication
     assert answer is not None
     assert (answer.probability, answer.obs_entities) == ("indeterminate", [])
+
+
+# --- what follows from findings and from the tree -----------------------------------------------
+
+
+def test_parents_categories_and_subcategories_follow_from_the_finding() -> None:
+    [o] = told(build([raw(entity="rib fracture")]))
+    finding = reference().findings["rib fracture"]
+    assert o.obs_entities_parents == ["fracture", "bone abnormality"]
+    assert tuple(o.obs_categories) == finding.categories
+    assert tuple(o.obs_subcategories) == finding.subcategories
+
+
+def test_a_parent_that_is_itself_named_is_no_parent_of_the_observation() -> None:
+    [o] = told(build([raw(entity=["rib fracture", "fracture"])]))
+    assert set(o.obs_entities) == {"rib fracture", "fracture"}
+    assert o.obs_entities_parents == ["bone abnormality"]
+
+
+def test_an_unresolved_finding_has_no_parents_or_categories() -> None:
+    [o] = told(build([raw(entity="zorblax")]))
+    assert (o.obs_entities_parents, o.obs_categories, o.obs_subcategories) == ([], [], [])
+
+
+def test_observations_are_related_to_parents_and_to_their_sentences() -> None:
+    rows = [
+        raw(sent_ids=["S01", "S02"]),
+        raw("R02", "atelectasis", parent_raw_id="R01", child_type="associated with"),
+        raw("R03", "opacity", parent_raw_id="R02", child_type="related region", sent_ids=["S02"]),
+    ]
+    graph = build(rows, sentences=[sentence(), sentence("S02")])
+    assert graph.obs_relations == [
+        {
+            "parent_observation_id": parent,
+            "child_observation_id": child,
+            "child_type": kind,
+        }
+        for parent, child, kind in (
+            ("O01", "O01.01", "associated with"),
+            ("O01.01", "O01.01.01", "related region"),
+        )
+    ]
+    pairs = {(r["observation_id"], r["sentence_id"]) for r in graph.obs_sent_relations}
+    assert pairs == {("O01", "S01"), ("O01", "S02"), ("O01.01", "S01"), ("O01.01.01", "S02")}
+    assert graph.top_level_obs_ids[0] == "O01"
+
+
+def told(graph: SceneGraph) -> list[Observation]:
+    return [o for o in graph.observations.values() if o.from_report]
