@@ -1,4 +1,4 @@
-"""The ``cxrqba`` command: run the workflow, write what is generated from the configuration."""
+"""The ``cxrqba`` command: run the workflow, count a model's cost, write what is generated."""
 
 from __future__ import annotations
 
@@ -36,6 +36,18 @@ def main(argv: list[str] | None = None) -> None:
     diff.add_argument("old", type=Path, help="copy of results/<dataset>/labels made before")
     diff.add_argument("new", type=Path, help="results/<dataset>/labels as it is now")
     diff.add_argument("--csv", type=Path, help="write every difference to this file")
+    budget = commands.add_parser(
+        "budget",
+        help="what judging by a language model would cost, before any model runs",
+        description="Count requests and tokens on a sample of studies whose questions a run with "
+        "backend rules has made. What is an estimate is said.",
+    )
+    budget.add_argument("--config", default="demo", help="dataset: a name or a file")
+    budget.add_argument("--results", default="results", help="folder of the run with rules")
+    budget.add_argument("--sample", type=int, default=500, help="studies to count on")
+    budget.add_argument("--tokenizer", type=Path, help="tokenizer.json of the model")
+    budget.add_argument("--input-rate", type=float, help="prompt tokens a second of one GPU")
+    budget.add_argument("--output-rate", type=float, help="reply tokens a second of one GPU")
     args, others = parser.parse_known_args(argv)
     if others and args.command != "run":
         parser.error(f"unknown arguments: {' '.join(others)}")
@@ -46,6 +58,16 @@ def main(argv: list[str] | None = None) -> None:
             sys.exit(launch(others, Path.cwd()))
         if args.command == "labels-diff":
             print(_labels_diff(args.old, args.new, args.csv), end="")
+            return
+        if args.command == "budget":
+            from cxrqba.judge.budget import Rates
+            from cxrqba.judge.budget import budget as count
+
+            rates = Rates(args.input_rate, args.output_rate)
+            folder = Path.cwd()
+            print(
+                count(args.config, args.results, args.sample, folder, args.tokenizer, rates), end=""
+            )
             return
         from cxrqba.config_docs import write
 
