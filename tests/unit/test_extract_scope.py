@@ -258,6 +258,12 @@ def test_a_degree_of_a_cue_is_not_the_findings() -> None:
         ),
         ("The left PICC has been withdrawn.", {"-peripherally inserted central catheter@L"}),
         ("No consolidation in either lung.", {"-consolidation@LR"}),
+        ("Acute fx of L 5th and 6th ribs.", {"+fracture@L"}),
+        ("Scoliosis convex to the right.", {"+scoliosis@R"}),
+        (
+            "Mediastinum is displaced to the left and the right apex is hidden.",
+            {"+mediastinal shift@L"},
+        ),
     ],
 )
 def test_short_forms_of_everyday_reports(sentence: str, wanted: set[str]) -> None:

@@ -147,7 +147,7 @@ def _draft(
             for m in told
             if m not in past and not comparing & set(range(m.first, m.last))
         ],
-        side_text=_side(reading, finding, own) + _direction(reading, named, own),
+        side_text=_direction(reading, named, own) or _side(reading, finding, own),
         changes=[surface(reading, m.first, m.last) for _, m in changes],
         change_sentence=clause.change_sentence(changes),
         sent_ids=[clause.sent_id],

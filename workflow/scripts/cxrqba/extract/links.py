@@ -17,7 +17,7 @@ SEPARATORS = (",", "and", "with", "or", "nor", "/")
 LINKS = word_set(
     "represent representing reflect reflecting due secondary related suggestive suggesting suggest "
     "consistent compatible keeping suspicious concerning worrisome indicative indicating favor "
-    "favored favoring because owing attributable resulting caused"
+    "favored favoring because owing attributable resulting caused raise raising raised concern"
 )
 """Words of the cues that tie a cause or reading to the finding before them."""
 TOGETHER = word_set(
@@ -25,7 +25,9 @@ TOGETHER = word_set(
     "superimposed subjacent residual"
 )
 
-_EQUATING = COPULAS | frozenset(HEDGES) - {"not", "neither"} | word_set("would to most also")
+_EQUATING = COPULAS.union(
+    frozenset(HEDGES) - {"not", "neither"}, word_set("would to most also presumably")
+)
 _PARTING = word_set(", and or nor with without but no not which that : / (")
 
 

@@ -13,7 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019]s)?|_+|[^\w\s]")
+_WORD = re.compile(
+    r"\d+(?:\.\d+)?|can['\u2019]t\b|[^\W\d_]+(?=n['\u2019]t\b)|n['\u2019]t\b"
+    r"|[^\W\d_]+(?:['\u2019]s)?|_+|[^\w\s]",
+    re.IGNORECASE,
+)
+"""A word; a "not" drawn into the word before it is one of its own ("is|n't")."""
 
 _IRREGULAR = {
     "apices": "apex",
@@ -21,6 +26,7 @@ _IRREGULAR = {
     "bronchi": "bronchus",
     "bullae": "bulla",
     "calculi": "calculus",
+    "can't": "cannot",
     "diagnoses": "diagnosis",
     "disk": "disc",
     "disks": "disc",
@@ -33,12 +39,14 @@ _IRREGULAR = {
     "hila": "hilum",
     "humeri": "humerus",
     "indices": "index",
+    "n't": "not",
     "sulci": "sulcus",
     "thrombi": "thrombus",
     "tumour": "tumor",
     "tumours": "tumor",
     "vertebrae": "vertebra",
 }
+_ORDINALS = ("st", "nd", "rd", "th")
 _SHORT_SIDES = {"L": "left", "LT": "left", "R": "right", "RT": "right"}
 _KEPT = frozenset(("has", "was", "is", "its", "this", "as", "us", "gas", "lens", "always", "thus"))
 
@@ -93,6 +101,8 @@ def _is_side(found: Sequence[Word], at: int) -> bool:
     if any(w.text in "<>" for w in near):
         return True
     after = found[at + 1] if at + 1 < len(found) else None
+    if after is not None and after.start > word.end and after.text.isdigit():
+        return at + 2 < len(found) and found[at + 2].norm in _ORDINALS  # "L 5th rib"
     return (
         after is not None
         and after.start > word.end
