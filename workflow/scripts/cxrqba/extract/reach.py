@@ -9,7 +9,7 @@ another ("the left effusion *improved* and the right resolved").
 
 from __future__ import annotations
 
-from cxrqba.extract.lexicon import COPULAS, FILLERS, FINITE, PREPOSITIONS, Reading
+from cxrqba.extract.lexicon import COPULAS, FILLERS, FINITE, PREPOSITIONS, SIDES, Reading
 from cxrqba.extract.links import SEPARATORS, TOGETHER, starts_anew
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.words import word_set
@@ -155,7 +155,7 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
     if any(
         reading.norm(i) in FINITE or reading.norm(i) in ("with", "without", "no") for i in between
     ):
-        return False
+        return _goes_on(reading, finding, cue)
     if cue.value == "recommendation" and any(reading.norm(i) in (",", "and") for i in between):
         return False  # "..., and CT is advised" advises the CT
     if cue.value in ("likely", "possible") and _opens_reading(reading, cue):
@@ -174,13 +174,44 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
     return not single or len(between) <= 4
 
 
+def _goes_on(reading: Reading, finding: Match, cue: Match) -> bool:
+    """Whether what was told of the finding before goes on to its end.
+
+    "The effusion was seen on the prior study *and has resolved*"; "the tube with its tip above the
+    carina *has been removed*".
+    """
+    if reading.norm(cue.first) not in COPULAS or not any(
+        reading.norm(i) in GOING for i in range(cue.first, cue.last)
+    ):
+        return False
+    if any(finding.last <= f.first and f.last <= cue.first for f in reading.findings):
+        return False
+    if reading.norm(cue.first - 1) in ("and", "but"):
+        return True
+    between = {reading.norm(i) for i in range(finding.last, cue.first)}
+    return finding.value.finding.is_device and not between & (
+        FINITE | {"without", "no", ",", "and"}
+    )
+
+
 def _is_of_part(reading: Reading, device: Match, cue: Match) -> bool:
     """Whether a part of the device is what is not seen: "... in the stomach, tip *not seen*"."""
     told = {reading.norm(i) for i in range(cue.first, cue.last)}
     if not device.value.finding.is_device or told & GOING:
         return False
+    if any(p.last <= device.first and _is_of(reading, p, device) for p in reading.parts):
+        return True
     named = any(device.last <= p.first and p.last <= cue.first for p in reading.parts)
     return named or reading.norm(device.last - 1) == "tip"
+
+
+def _is_of(reading: Reading, part: Match, device: Match) -> bool:
+    """Whether "of" and the device's own words follow the part: "tip *of the left* line"."""
+    named = (*reading.fixed, *reading.modifiers, *reading.regions)
+    return reading.norm(part.last) == "of" and all(
+        reading.norm(i) in ARTICLES | SIDES or any(m.first <= i < m.last for m in named)
+        for i in range(part.last + 1, device.first)
+    )
 
 
 def _opens_reading(reading: Reading, cue: Match) -> bool:

@@ -30,7 +30,9 @@ from cxrqba.reference.tables import Reference
 UNCERTAIN = ("likely", "possible", "cannot_exclude", "unlikely", "indeterminate")
 PREDICATING = FINITE | frozenset(HEDGES) | LINKS | {"most", "also"}
 """Words behind "this" or "it" where that stands for the finding before, not in front of one."""
-PARTLY = word_set("near nearly partial partially partly incomplete incompletely almost some slight")
+PARTLY = word_set(
+    "near nearly partial partially partly incomplete incompletely almost some slight mostly largely"
+)
 EARLIER = word_set("previously before earlier prior previous preceding")
 MOVING = word_set("by to into slightly approximately about several now somewhat further")
 ENDING = word_set("terminate end project lie lies sit reside tip")
@@ -129,7 +131,11 @@ def _openers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[
         for c in reading.before
         if clause[0] <= c.first
         and c.last <= clause[1]
-        and not (reading.norm(c.first) in GOING and reading.norm(c.first - 1) in COPULAS)
+        and not (
+            c.last == c.first + 1
+            and reading.norm(c.first) in GOING
+            and reading.norm(c.first - 1) in COPULAS
+        )
     ]  # "has resolved" speaks of what is before it, "resolved pneumonia" of what follows
     if reading.norm(clause[0]) == "nor":
         found.insert(0, Match(clause[0], clause[0] + 1, "nor", "negative"))
@@ -279,6 +285,7 @@ def _is_asked(reading: Reading, clause: tuple[int, int], finding: Match) -> bool
     return any(
         clause[0] <= m.first
         and not (done and RECALLING & {reading.norm(i) for i in range(m.first, m.last)})
+        and not is_aside(reading, m, finding, clause)
         and m.last <= finding.first
         # a list of asked items goes on over commas; a verb ends it, unless in a condition
         and (

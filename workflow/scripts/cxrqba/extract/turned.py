@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from cxrqba.extract.lexicon import COPULAS, FINITE, Reading
 from cxrqba.extract.matcher import Match
-from cxrqba.extract.reach import NEGATIVE, is_clausal
+from cxrqba.extract.reach import NEGATIVE, PARTICIPLES, is_clausal
 from cxrqba.extract.words import word_set
 
 _PAST = word_set("was were had showed demonstrated revealed")
@@ -19,16 +19,26 @@ _PRESENT = word_set(
     "is are has have remain persist now today again still currently unchanged stable"
 )
 _CHANGED = word_set("changed increased decreased progressed grown enlarged worsened moved")
+_FOUND_TO_BE = word_set("was were prove proved proven turned actually")
+"""What a finding was that is none: "the nodule *was* a nipple shadow"."""
+_MODALS = ("may", "might", "could", "possibly")
 _UNDONE = ("resolved", "removed")
+_LACKING = ("without", "absence")
+_IN_THE = ("in", "the")
+"""What may stand in front of them where they open a sentence."""
 _EQUALS = COPULAS | word_set("represent represents correspond prove turn")
 _SOON = 3
 """Words behind a verb in which its change is told."""
+_SOON_PRIOR = 4
+"""Words behind "was seen" in which "on the prior study" names the past."""
 _MAX_OPENING = 8
 """Words in which "on the prior study there was" names the past."""
 
 
 def is_of_prior(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
     """Whether the clause tells only what an earlier study showed."""
+    if _was_seen(reading, clause, finding):
+        return True
     verb = next((i for i in range(clause[0], finding.first) if reading.norm(i) in _PAST), None)
     if verb is None:
         return False
@@ -40,6 +50,16 @@ def is_of_prior(reading: Reading, clause: tuple[int, int], finding: Match) -> bo
     return not any(reading.norm(i) in _PRESENT for i in range(clause[0], clause[1]))
 
 
+def _was_seen(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether it was there earlier and no more is told: "was seen on the prior study"."""
+    seen = finding.last + 1
+    if reading.norm(finding.last) not in ("was", "were") or reading.norm(seen) not in PARTICIPLES:
+        return False
+    behind = [reading.norm(i) for i in range(seen + 1, clause[1])]
+    opening = behind[:_SOON_PRIOR]
+    return any(n in _PRIOR for n in opening) and not set(behind) & (_PRESENT | {",", "and"})
+
+
 def is_mimicked(
     reading: Reading, clause: tuple[int, int], finding: Match, mimics: Collection[str]
 ) -> bool:
@@ -47,15 +67,14 @@ def is_mimicked(
     if finding.value.finding.name in mimics:
         return False
     doubted = [m for m in reading.doubted if clause[0] <= m.first and m.last <= finding.first]
-    if not doubted or any(
-        reading.norm(i) in FINITE for i in range(doubted[-1].last, finding.first)
-    ):
+    if doubted and any(reading.norm(i) in FINITE for i in range(doubted[-1].last, finding.first)):
         return False
     for other in reading.findings:
         if other.value.finding.name not in mimics or other.first < finding.last:
             continue
-        gap = [reading.norm(i) for i in range(finding.last, other.first)]
-        if set(gap) & _EQUALS and not set(gap) & {",", "and", "not"}:
+        gap = {reading.norm(i) for i in range(finding.last, other.first)}
+        equals = _EQUALS if doubted else _FOUND_TO_BE
+        if gap & equals and not gap & {",", "and", "not", *_MODALS}:
             return other.last <= clause[1]
     return False
 
@@ -73,8 +92,13 @@ def denies_change(reading: Reading, cue: Match, finding: Match, clause: tuple[in
 
 
 def is_aside(reading: Reading, cue: Match, finding: Match, clause: tuple[int, int]) -> bool:
-    """Whether a denial that opens the clause ends at its comma: "Without a lateral view, ..."."""
-    if reading.norm(cue.first) != "without" or cue.first > clause[0] + 1:
+    """Whether what opens the clause ends at its comma: "Without a lateral view, ...".
+
+    So does "In the absence of priors, ..."; what is said lies behind.
+    """
+    if cue.first > clause[0] + len(_IN_THE) or not any(
+        reading.norm(i) in _LACKING for i in range(cue.first, cue.last)
+    ):
         return False
     comma = next((i for i in range(cue.last, finding.first) if reading.norm(i) == ","), None)
     return comma is not None and not any(
