@@ -59,7 +59,7 @@ def test_overlap_misses_and_fallbacks(tmp_path: Path) -> None:
         ],
         REGION_BOXES,
     )
-    scores = evaluate(boxes, status(*"abcd"), [("drawn", "phantom", gold)], SETTINGS)
+    scores, _ = evaluate(boxes, status(*"abcd"), [("drawn", "phantom", gold)], SETTINGS)
     ours = values(scores, "ours")
     assert ours["heart"] == pytest.approx(0.5 / 3)
     assert ours["heart (lateral)"] == pytest.approx(1 / 3)
@@ -78,7 +78,7 @@ def test_the_median_box_is_fitted_on_the_other_half(tmp_path: Path) -> None:
         tmp_path / "truth.parquet",
         *((i, "heart", small if n % 2 == 0 else large, "frontal") for n, i in enumerate("abcd")),
     )
-    scores = evaluate(
+    scores, _ = evaluate(
         frame([], REGION_BOXES), status(*"abcd"), [("drawn", "phantom", gold)], SETTINGS
     )
     assert values(scores, "median box")["heart"] == pytest.approx(0.5)
@@ -91,7 +91,7 @@ def test_masks_are_scaled_to_the_image(tmp_path: Path) -> None:
     mask[10:20, 30:40] = 255
     Image.fromarray(mask).save(tmp_path / "masks" / "left_lung" / "a.png")
     boxes = frame([box_row("a", "left lung", [60, 20, 80, 40])], REGION_BOXES)
-    scores = evaluate(boxes, status("a"), [("films", "masks", tmp_path)], SETTINGS)
+    scores, _ = evaluate(boxes, status("a"), [("films", "masks", tmp_path)], SETTINGS)
     assert values(scores, "ours") == {"left lung": 1.0}
     assert values(scores, "ours", "iou_p10") == {"left lung": 1.0}
 
@@ -114,7 +114,7 @@ def test_a_folder_without_masks_is_named(tmp_path: Path) -> None:
 
 def test_bootstrap_can_be_left_out(tmp_path: Path) -> None:
     gold = truth(tmp_path / "truth.parquet", ("a", "heart", [0, 0, 10, 10], "frontal"))
-    scores = evaluate(
+    scores, _ = evaluate(
         frame([], REGION_BOXES), status("a"), [("drawn", "phantom", gold)], Settings("t", 0, 0)
     )
     assert scores["low"].null_count() == scores.height
@@ -128,7 +128,9 @@ def test_the_place_in_our_lungs_is_fitted_on_the_other_half(tmp_path: Path) -> N
     )
     lungs = [box_row(i, "lungs", [10 * n, 0, 10 * n + 10, 10]) for n, i in enumerate("ab")]
     status_table = pl.concat([status("a", "b"), status("c", state="no_localization")])
-    scores = evaluate(frame(lungs, REGION_BOXES), status_table, [("d", "phantom", gold)], SETTINGS)
+    scores, _ = evaluate(
+        frame(lungs, REGION_BOXES), status_table, [("d", "phantom", gold)], SETTINGS
+    )
     # heart lies at the same place in both lungs; without lungs there is no place
     assert values(scores, "median box in our lungs")["heart"] == pytest.approx(2 / 3)
     assert values(scores, "ours", "refused")["heart"] == pytest.approx(1 / 3)
@@ -139,5 +141,23 @@ def test_lungs_are_not_placed_in_themselves(tmp_path: Path) -> None:
         tmp_path / "truth.parquet",
         *((i, "left lung", [0, 0, 10, 10], "frontal") for i in "ab"),
     )
-    scores = evaluate(frame([], REGION_BOXES), status("a", "b"), [("d", "phantom", gold)], SETTINGS)
+    scores, _ = evaluate(
+        frame([], REGION_BOXES), status("a", "b"), [("d", "phantom", gold)], SETTINGS
+    )
     assert set(scores["system"]) == {"ours", "median box"}
+
+
+def test_every_image_has_its_overlap_and_both_boxes(tmp_path: Path) -> None:
+    gold = truth(
+        tmp_path / "t.parquet",
+        ("a", "heart", [0, 0, 10, 10], "frontal"),
+        ("b", "heart", [0, 0, 10, 10], "frontal"),
+    )
+    boxes = frame([box_row("a", "heart", [0, 0, 10, 5])], REGION_BOXES)
+    _, overlaps = evaluate(boxes, status("a", "b"), [("drawn", "phantom", gold)], SETTINGS)
+    rows = {r["image_id"]: r for r in overlaps.iter_rows(named=True)}
+    assert rows["a"]["iou"] == 0.5
+    assert rows["a"]["found_boxes"] == [[0, 0, 10, 5]]
+    assert rows["b"]["iou"] == 0
+    assert rows["b"]["found_boxes"] == []
+    assert rows["b"]["true_box"] == [0, 0, 10, 10]

@@ -133,7 +133,7 @@ def targets():
     """What a full run makes; a dataset without reports stops after localisation."""
     tables, figures = ["table_accounting"], []
     if DATASET.evaluate.regions:
-        tables.append("table_regions")
+        tables, figures = [*tables, "table_regions"], ["figure_regions"]
     if DATASET.evaluate.extraction:
         tables += ["table_extraction", "table_judge"]
     if DATASET.has_reports:

@@ -109,6 +109,7 @@ rule evaluate_regions:
         gold=gold("regions"),
     output:
         scores="<results>/evaluate_regions/scores.parquet",
+        overlaps="<results>/evaluate_regions/overlaps.parquet",
     log:
         "<logs>/evaluate_regions.log",
     benchmark:
@@ -125,5 +126,5 @@ rule evaluate_regions:
         "evaluate_regions: region boxes against known anatomy"
     shell:
         "step evaluate_regions --boxes {input.boxes} --status {input.status}"
-        " --scores {output.scores} --settings {params.settings:q} --log {log}"
-        " # code {params.code}"
+        " --scores {output.scores} --overlaps {output.overlaps} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

@@ -1,7 +1,8 @@
 """Figures, named by the paper's number and content.
 
 Inputs: column scans over questions and ratings. Outputs: CSV, PDF and PNG. figure_1_examples shows
-report wording and never enters the Snakemake report, which would ship it.
+report wording, figure_regions whole images: neither enters the Snakemake report, which would ship
+them.
 """
 
 
@@ -160,5 +161,33 @@ rule figure_12_confusion:
         "figure_12_confusion"
     shell:
         "step figure_12_confusion --confusion {input.confusion}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule figure_regions:
+    input:
+        overlaps="<results>/evaluate_regions/overlaps.parquet",
+        status=shards_of("segment_anatomy", "status"),
+    output:
+        csv="<results>/figures/figure_regions.csv",
+        pdf="<results>/figures/figure_regions.pdf",
+        png="<results>/figures/figure_regions.png",
+    log:
+        "<logs>/figure_regions.log",
+    benchmark:
+        "<benchmarks>/figure_regions.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        code=code("figure_regions"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_regions: images with the least overlap"
+    shell:
+        "step figure_regions --overlaps {input.overlaps} --status {input.status}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"

@@ -10,7 +10,7 @@ from cxrqba import step
 from cxrqba.config import RegionReference
 from cxrqba.errors import UserError
 from cxrqba.evaluate import regions
-from cxrqba.schema import IMAGE_STATUS, REGION_BOXES, REGION_SCORES
+from cxrqba.schema import IMAGE_STATUS, REGION_BOXES, REGION_OVERLAPS, REGION_SCORES
 from cxrqba.tables import read_tables, write_table
 
 
@@ -26,15 +26,16 @@ class Settings(BaseModel):
 
 
 def main() -> None:
-    args = step.arguments(__doc__, files=("scores",), lists=("boxes", "status"))
+    args = step.arguments(__doc__, files=("scores", "overlaps"), lists=("boxes", "status"))
     settings = Settings.model_validate(args.settings)
-    scores = regions.evaluate(
+    scores, overlaps = regions.evaluate(
         read_tables(args.boxes, REGION_BOXES),
         read_tables(args.status, IMAGE_STATUS),
         [(r.name, r.format, _path(r)) for r in settings.references],
         regions.Settings(settings.dataset, settings.bootstrap, settings.seed),
     )
     write_table(scores, args.scores, REGION_SCORES)
+    write_table(overlaps, args.overlaps, REGION_OVERLAPS)
     step.log.info(
         "evaluate_regions: %d reference sets, %d scores", len(settings.references), scores.height
     )

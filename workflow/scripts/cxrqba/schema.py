@@ -657,6 +657,17 @@ REGION_SCORES = pl.Schema(
     }
 )
 
+REGION_OVERLAPS = pl.Schema(
+    {
+        "reference": STR,
+        "image_id": STR,
+        "structure": STR,  # as in REGION_SCORES
+        "iou": FLOAT,  # not found counts as 0
+        "true_box": pl.List(FLOAT),  # x1, y1, x2, y2 in original pixels
+        "found_boxes": pl.List(pl.List(FLOAT)),  # empty where nothing was found
+    }
+)
+
 EXTRACTION_CLAIMS = pl.Schema(
     {
         "study_id": STR,

@@ -23,7 +23,7 @@ from PIL import Image
 from cxrqba.errors import UserError
 from cxrqba.evaluate.metrics import draw_weights
 from cxrqba.evaluate.rectangles import overlap
-from cxrqba.schema import PHANTOM_TRUTH, REGION_SCORES
+from cxrqba.schema import PHANTOM_TRUTH, REGION_OVERLAPS, REGION_SCORES
 from cxrqba.tables import frame, read_table
 
 Floats = npt.NDArray[np.float64]
@@ -77,10 +77,11 @@ def evaluate(
     status: pl.DataFrame,
     references: Iterable[tuple[str, str, Path]],
     settings: Settings,
-) -> pl.DataFrame:
-    """REGION_SCORES of the REGION_BOXES of the images in ``status`` (IMAGE_STATUS).
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """REGION_SCORES and REGION_OVERLAPS of the REGION_BOXES of the images in ``status``.
 
-    ``references`` are (name, format, path) with format masks or phantom. Unreadable images cannot
+    ``status`` is an IMAGE_STATUS table; ``references`` are (name, format, path) with format masks
+    or phantom. Unreadable images cannot
     be compared; images without localisation count as not found.
     """
     sizes = {
@@ -93,6 +94,7 @@ def evaluate(
         for r in boxes.filter(~pl.col("is_fallback")).iter_rows(named=True)
     }
     rows: list[dict[str, Any]] = []
+    single: list[dict[str, Any]] = []
     for name, kind, path in references:
         read = read_phantom_truth if kind == "phantom" else read_masks
         targets = read(path, sizes)
@@ -102,6 +104,7 @@ def evaluate(
             chosen = sorted(
                 (t for t in targets if t.structure == structure), key=lambda t: t.image_id
             )
+            single += [_overlap(t, name, found) for t in chosen]
             for system, values in _systems(chosen, found).items():
                 rows += _scores(values, settings, name, system, structure)
             missing = np.array([t.image_id in refused for t in chosen], dtype=np.float64)
@@ -113,7 +116,22 @@ def evaluate(
                 structure,
                 ("refused",),
             )
-    return frame(rows, REGION_SCORES)
+    return frame(rows, REGION_SCORES), frame(single, REGION_OVERLAPS)
+
+
+def _overlap(
+    target: Target, reference: str, found: Mapping[tuple[str, str], Sequence[Sequence[float]]]
+) -> dict[str, Any]:
+    """One row of REGION_OVERLAPS."""
+    given = found.get((target.image_id, target.structure.removesuffix(LATERAL)), [])
+    return {
+        "reference": reference,
+        "image_id": target.image_id,
+        "structure": target.structure,
+        "iou": box_iou(target.box, given),
+        "true_box": list(target.box),
+        "found_boxes": [list(box) for box in given],
+    }
 
 
 def read_phantom_truth(path: Path, sizes: Mapping[str, tuple[int, int]]) -> list[Target]:
