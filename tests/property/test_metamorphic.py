@@ -52,6 +52,11 @@ SAID = {
         *("{A} has failed to resolve.", "Incomplete resolution of the {a}.", "{A} is no smaller."),
         *("Not only is there {a} but it has grown.", "The {a} is not as large as before."),
         *("Despite treatment, {a} persists.", "Findings diagnostic of {a}.", "Slight {a}."),
+        *("No change: {a}.", "Unlike the prior film, there is {a}.", "{A} - stable."),
+        *("{A} has neither grown nor shrunk.", "{A}, for which no cause is seen."),
+        *("Again {a}, no new finding.", "{A} is noted; otherwise no abnormality."),
+        *("Apart from {a}, the chest is normal.", "No abnormality except {a}."),
+        *("Nothing new; {a} as before.", "{A} cannot be missed.", "Treatment failed: {a} remains."),
     ),
     "negative": (
         *("No {a}.", "There is no {a}.", "There is no evidence of {a}.", "No {a} is identified."),
@@ -64,6 +69,16 @@ SAID = {
         *("There is nothing to suggest {a}.", "{A} not appreciated.", "Lack of {a}."),
         *("Previously described {a} is no longer visible.", "{A} has been ruled out."),
         *("There is complete clearing of the {a}.", "No definite {a}.", "{A} is not evident."),
+        *(
+            "{A}: no.",
+            "{A} - none.",
+            "{A} (absent).",
+            "There isn't {a}.",
+            "Not any {a}.",
+            "Nil {a}.",
+        ),
+        *("Nothing in the way of {a}.", "{A} has disappeared.", "{A} has cleared completely."),
+        *("No suggestion of {a}.", "There was {a} before, now resolved.", "{A} is not confirmed."),
     ),
     "uncertain": (
         *("Possible {a}.", "{A} is possible.", "{A} cannot be excluded.", "Cannot rule out {a}."),
@@ -72,6 +87,13 @@ SAID = {
         *("{A} should be considered.", "Equivocal {a}.", "{A} is difficult to exclude."),
         *("{A} is not entirely excluded.", "Raises the possibility of {a}.", "Possibly {a}."),
         *("There might be {a}.", "{A} is a consideration.", "{A} not ruled out."),
+        *(
+            "It is not certain whether {a} is present.",
+            "{A} is hard to rule out.",
+            "Not sure if {a}.",
+        ),
+        *("{A} or artifact.", "{A}? Please correlate.", "Indeterminate for {a}."),
+        *("May reflect {a} or overlap.", "Differential includes {a}."),
     ),
 }
 """Value of the class -> wordings."""
