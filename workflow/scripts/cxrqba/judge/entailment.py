@@ -46,8 +46,8 @@ class Entailment:
             mentions = self._meant_by_question(question, opening)
         if self._is_quoted(own, report):
             return "ALIGNED_MENTIONED"
-        support = _support(own, report)
         if not mentions:
+            support = _support(own, report)
             if support >= 0.95:
                 return "ALIGNED_MENTIONED"
             if normals:
@@ -60,13 +60,13 @@ class Entailment:
             return "NON_ALIGNED_NON_INFERABLE"
         level = _worst(self._mention(report, m) for m in mentions)
         unknown = not any(m.finding in report.by_finding for m in mentions)
-        if level == "NON_ALIGNED_NON_INFERABLE" and unknown and support >= 0.85:
+        if level == "NON_ALIGNED_NON_INFERABLE" and unknown and _support(own, report) >= 0.85:
             return "ALIGNED_INFERABLE"  # the report's own words for what the tables do not name
         return level
 
     def _is_quoted(self, own: Reading, report: ReportReading) -> bool:
         """Whether the report has the very sentence, and no addendum speaks of what it names."""
-        if not own.tokens or not any(s.tokens == own.tokens for s in report.sentences):
+        if not own.tokens or own.tokens not in report.quotes:
             return False
         return not any(
             rank == 3 for m in own.mentions for rank, _, _ in report.by_finding.get(m.finding, ())

@@ -80,6 +80,8 @@ class ReportReading:
     ranks: tuple[int, ...]  # 3 addendum, 2 impression, 1 elsewhere
     by_finding: dict[str, list[tuple[int, int, Mention]]] = field(hash=False)
     """finding -> (rank, sentence number, mention)"""
+    quotes: frozenset[tuple[str, ...]]
+    """the tokens of each sentence"""
 
 
 class Reader:
@@ -109,7 +111,8 @@ class Reader:
                 by_finding.setdefault(mention.finding, []).append((rank, len(sentences), mention))
             sentences.append(reading)
             ranks.append(rank)
-        return ReportReading(tuple(sentences), tuple(ranks), by_finding)
+        quotes = frozenset(s.tokens for s in sentences)
+        return ReportReading(tuple(sentences), tuple(ranks), by_finding, quotes)
 
     def _read(self, text: str) -> Reading:
         mentions: list[Mention] = []

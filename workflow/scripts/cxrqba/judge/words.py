@@ -86,7 +86,11 @@ def tokenise(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """A normalised text without words that only look like a side or a place of the body."""
-    return _NOT_A_SIDE.sub("structure", _FILM.sub("image", text))
+    if "chest" in text:
+        text = _FILM.sub("image", text)
+    if "left" in text or "right" in text:
+        text = _NOT_A_SIDE.sub("structure", text)
+    return text
 
 
 def split_sentences(text: str) -> list[str]:
