@@ -8,6 +8,18 @@ per study and a ledger. Steps: extract_sentences, extract_observations, extract_
 PASS_SETTINGS = settings(
     {"site": DATASET.site.model_dump()},
 )
+# Where a model runs the passes, these steps parse what it answered (passes.smk).
+SENTENCES_ASKED, CONTENTS_ASKED = [
+    (
+        (
+            f"<results>/request_{name}/{{shard}}.requests.parquet",
+            f"<results>/infer_{name}/{{shard}}.receipts.parquet",
+        )
+        if DATASET.llm.asks_a_model
+        else ([], [])
+    )
+    for name in ("sentences", "contents")
+]
 # Stanza needs torch; nothing else does.
 SENTENCES_ENV = (
     "../envs/sentences.yaml"
@@ -26,6 +38,8 @@ rule extract_sentences:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         reference=reference_tables(),
+        requests=SENTENCES_ASKED[0],
+        receipts=SENTENCES_ASKED[1],
         model=DATASET.sentences.files(),
     output:
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
@@ -49,7 +63,8 @@ rule extract_sentences:
         "step extract_sentences --studies {input.studies}"
         " --reference resources/reference --sentences {output.sentences}"
         " --status {output.status} --ledger {output.ledger} --settings {params.settings:q}"
-        " --shard {wildcards.shard} --log {log} # code {params.code}"
+        " --shard {wildcards.shard} --log {log} --requests {input.requests}"
+        " --receipts {input.receipts} # code {params.code}"
 
 
 rule extract_observations:
@@ -57,6 +72,8 @@ rule extract_observations:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
         reference=reference_tables(),
+        requests=CONTENTS_ASKED[0],
+        receipts=CONTENTS_ASKED[1],
     output:
         observations="<results>/extract_observations/{shard}.observations.parquet",
         status="<results>/extract_observations/{shard}.status.parquet",
@@ -80,7 +97,8 @@ rule extract_observations:
         " --sentences {input.sentences} --reference resources/reference"
         " --observations {output.observations} --status {output.status}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
-        " --log {log} # code {params.code}"
+        " --log {log} --requests {input.requests}"
+        " --receipts {input.receipts} # code {params.code}"
 
 
 rule extract_indication:
@@ -88,6 +106,8 @@ rule extract_indication:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
         reference=reference_tables(),
+        requests=CONTENTS_ASKED[0],
+        receipts=CONTENTS_ASKED[1],
     output:
         indications="<results>/extract_indication/{shard}.indications.parquet",
         status="<results>/extract_indication/{shard}.status.parquet",
@@ -111,4 +131,5 @@ rule extract_indication:
         " --sentences {input.sentences} --reference resources/reference"
         " --indications {output.indications} --status {output.status}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
-        " --log {log} # code {params.code}"
+        " --log {log} --requests {input.requests}"
+        " --receipts {input.receipts} # code {params.code}"
