@@ -113,6 +113,8 @@ VERSIONS: dict[str, Version] = {
     "as they are": _exposure(lambda film: film),
     "darker": _exposure(lambda film: 0.5 * film**2),
     "brighter": _exposure(lambda film: 0.4 + 0.6 * film**0.5),
+    "overexposed": _exposure(lambda film: (film - 0.35) / 0.65),  # lungs burnt to black
+    "underexposed": _exposure(lambda film: film / 0.65),  # soft parts without detail
     "noisy": _exposure(_noise),
     "inverted": _exposure(lambda film: 1 - film),
     "rotated 5° left": _rotated(-5),

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cxrqba.regions.atlas_frontal import draw_frontal
+from cxrqba.regions.atlas_frontal import contrast, draw_frontal
 from cxrqba.regions.atlas_lateral import draw_lateral
 from cxrqba.regions.atlas_lungs import CLEAR_FLUX, Lungs, fit_lungs, levelled
 from cxrqba.regions.contours import Field, Gray, prepare
@@ -29,13 +29,18 @@ from cxrqba.regions.engine import Anatomy
 MIN_SIDE = 48
 """An image with a shorter side shows no anatomy."""
 
+MIN_CONTRAST = 0.1
+"""Altered films whose lungs follow edges weakly stay above 0.14, faces, the nearest look-alikes
+among photographs, below 0.07."""
+
 
 def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     """Localise anatomy in a (H, W) image, 0..1 and bright where the body absorbs.
 
     ``view`` is frontal, lateral or unknown (then the first that convinces). None if the image does
     not look like a chest film of that view; frontal films are tried with black and white exchanged,
-    too. One outline is weaker evidence than two that belong together: lateral films are not.
+    too, lateral ones are not: one outline is weaker evidence than two that belong together. Lungs
+    that follow edges weakly count only as they are, not exchanged, and only if they are dark.
     """
     size = (image.shape[0], image.shape[1])
     if min(size) < MIN_SIDE or not np.isfinite(image).all() or np.ptp(image) < 1e-3:
@@ -53,5 +58,13 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     convincing = [fit for fit in fits if fit[1].convincing]
     if not convincing:
         return None
-    attempt, lungs = levelled(*max(convincing, key=lambda fit: fit[1].strength))
+    best = max(convincing, key=lambda fit: fit[1].strength)
+    attempt, lungs = levelled(*best)
+    if lungs.strength < CLEAR_FLUX and (best is not fits[0] or not _dark_lungs(attempt, lungs)):
+        return None
     return draw_frontal(attempt, lungs).anatomy("frontal", lungs.quality, size)
+
+
+def _dark_lungs(image: Field, lungs: Lungs) -> bool:
+    """Whether both lungs are darker than what lies between them."""
+    return contrast(image, lungs) >= MIN_CONTRAST

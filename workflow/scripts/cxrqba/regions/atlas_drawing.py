@@ -108,13 +108,19 @@ def add_lung_parts(drawing: Drawing, frames: dict[str, Array], domes: dict[str, 
         drawing.masks[f"{side} hemidiaphragm"] = below & (rows >= domes[side])
 
 
+def between_lungs(right: Mask, left: Mask) -> Mask:
+    """What lies right of the right lung and left of the left lung, row by row, in the image."""
+    beside_right = np.logical_or.accumulate(right, axis=1) & ~right
+    beside_left = np.logical_or.accumulate(left[:, ::-1], axis=1)[:, ::-1] & ~left
+    between: Mask = beside_right & beside_left
+    return between
+
+
 def add_midline(drawing: Drawing, frames: dict[str, Array], around: Array, heart: Array) -> None:
     """What lies between the lungs: mediastinum, spine."""
     rows = np.arange(drawing.shape[0])[:, None]
     right, left = drawing.masks["right lung"], drawing.masks["left lung"]
-    # right of the right lung and left of the left lung, row by row
-    between = np.logical_or.accumulate(right, axis=1) & ~right
-    between &= np.logical_or.accumulate(left[:, ::-1], axis=1)[:, ::-1] & ~left
+    between = between_lungs(right, left)
     top, bottom = max(frames["right"][1], frames["left"][1]), heart[3]
     middle = (between & (rows >= top) & (rows < bottom)) | drawing.masks["heart"]
     middle &= ~(drawing.masks["right hemidiaphragm"] | drawing.masks["left hemidiaphragm"])

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cxrqba.regions.atlas_drawing import Drawing, add_lung_parts, add_midline, merge_sides
+from cxrqba.regions.atlas_drawing import (
+    Drawing,
+    add_lung_parts,
+    add_midline,
+    between_lungs,
+    merge_sides,
+)
 from cxrqba.regions.atlas_lungs import Lungs
 from cxrqba.regions.atlas_shapes import CLAVICLES, HEART_SHAPE, LUNGS
 from cxrqba.regions.contours import Array, Field, Shape, fit_within
@@ -22,6 +28,17 @@ CLAVICLE_IN_LUNG = {
 CLAVICLE_SHIFT = {"left": (-0.005, 0.04, -0.01, 0.10), "right": (0.02, 0.04, 0.01, 0.07)}
 HEART_PULL, CLAVICLE_PULL = 0.05, 0.1
 MIN_CLAVICLE_FLUX = 0.0
+
+
+def contrast(image: Field, lungs: Lungs) -> float:
+    """How much darker the brighter lung is than what lies between both, in gray values 0..1."""
+    drawing = Drawing(image.shape)
+    right, left = (drawing.polygon(*lungs.outline(side)) for side in ("right", "left"))
+    between = between_lungs(right, left)
+    if not between.any() or not right.any() or not left.any():
+        return 0.0
+    gray = image.gray
+    return float(gray[between].mean() - max(gray[right].mean(), gray[left].mean()))
 
 
 def draw_frontal(image: Field, lungs: Lungs) -> Drawing:
