@@ -233,11 +233,6 @@ class JudgeConfig(Block):
     """Who judges questions and answers, and how requests are planned."""
 
     backend: Literal["rules"] = Field("rules", description="rules: deterministic, reference-driven")
-    mode: Literal["paper", "batched"] = Field(
-        "paper",
-        description="paper: a request for each criterion and question; batched: one for several "
-        "questions of a study (docs/judge.md)",
-    )
     buckets: int = Field(
         16,
         ge=1,
