@@ -1,4 +1,4 @@
-"""Wordings that deny, doubt, recall or take back a finding: each must mean the same of every one."""
+"""Wordings that deny, doubt, recall or take back: each must mean the same of every finding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ WORDINGS = {
     ),
     "?": (
         *("One can't exclude a {}.", "A {} can't be excluded.", "A {} has not been excluded."),
-        *("A {} is hard to rule out.", "A {} would be difficult to exclude.", "Hard to exclude {}."),
+        *(
+            "A {} is hard to rule out.",
+            "A {} would be difficult to exclude.",
+            "Hard to exclude {}.",
+        ),
         *("A {} cannot be confidently ruled out.", "We cannot safely exclude a {}."),
         *("Exclusion of {} is not possible.", "It is not certain whether a {} is present."),
         *("It is unclear whether there is a {}.", "Unclear if there is a {}."),
@@ -111,3 +115,38 @@ DEVICES = ("endotracheal tube", "chest tube", "nasogastric tube", "pacemaker lea
 def test_a_device_is_there_until_it_is_removed(sentence: str, sign: str, device: str) -> None:
     found = {s.split("@")[0][: len(sign)] for s in statements(sentence.format(device))}
     assert found == {sign}
+
+
+PAIRED = {
+    "{} is seen, whereas {} is not.": ("+", "-"),
+    "There is {}. This obscures any {}.": ("+", "~"),
+    "No {} - {} unchanged.": ("-", "+"),
+    "Neither {} nor {} has recurred.": ("-", "-"),
+    "What was called {} is {}.": ("-?", "+"),
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("consolidation", "pleural effusion"), ("pneumonia", "atelectasis")],
+)
+@pytest.mark.parametrize("sentence", PAIRED)
+def test_two_findings_of_one_sentence(sentence: str, one: str, other: str) -> None:
+    text = sentence.format(one, other)
+    first, second = PAIRED[sentence]
+    assert statements(text[0].upper() + text[1:]) == {first + one, second + other}
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+@pytest.mark.parametrize(
+    ("sentence", "sign"),
+    [
+        ("A {} is not considered likely.", "-?"),
+        ("A {} is not thought to be present.", "-?"),
+        ("A {} is not in the differential.", "-?"),
+        ("Cannot be certain whether there is a {}.", "?"),
+        ("It is not clear that there is a {}.", "?"),
+    ],
+)
+def test_a_denied_likelihood(sentence: str, sign: str, finding: str) -> None:
+    assert statements(sentence.format(finding)) == {sign + finding}

@@ -24,6 +24,8 @@ GOING = word_set(
 )
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 _DEFINITE = word_set("the this these known existing her his their patient")
+_PAUSES = (",", "-", "\u2013", "\u2014")
+"""Marks in front of an item of a bare list."""
 _OF_THINGS = PREPOSITIONS | word_set("with by from under above below behind beside adjacent")
 """Prepositions in front of a device or of "the" finding: a place of what is denied."""
 _PREDICATIVE = ("ed", "prominent", "large", "tortuous", "ectatic", "hazy", "indistinct", "wide")
@@ -124,7 +126,7 @@ def _has_own_predicate(reading: Reading, cue: Match, finding: Match) -> bool:
     "No edema, cardiomegaly stable, right effusion small": what stands behind a comma and is
     followed by its degree or change, or puts an attribute behind its structure, is told of.
     """
-    joints = [i for i in range(cue.last, finding.first) if reading.norm(i) == ","]
+    joints = [i for i in range(cue.last, finding.first) if reading.norm(i) in _PAUSES]
     if not joints or not any(
         cue.last <= f.first and f.last <= joints[-1] for f in reading.findings
     ):

@@ -22,7 +22,15 @@ from cxrqba.extract.links import (
     link_of,
 )
 from cxrqba.extract.matcher import ARTICLES, Match
-from cxrqba.extract.reach import GOING, NEGATIVE, is_accompanied, is_between, reaches, reaches_back
+from cxrqba.extract.reach import (
+    GOING,
+    NEGATIVE,
+    PARTICIPLES,
+    is_accompanied,
+    is_between,
+    reaches,
+    reaches_back,
+)
 from cxrqba.extract.turned import denies_change, is_aside, is_mimicked, is_of_prior
 from cxrqba.extract.words import word_set, words
 from cxrqba.reference.tables import Reference
@@ -41,6 +49,7 @@ RECALLING = word_set("history hx h")
 CONSIDERED = word_set("consideration differential ddx possibility")
 PREFERRING = word_set("favor favored favoring favors prefer preferred likely probable suggestive")
 _THIS = ("this", "the", "a")
+_IS = ("is", "are", "was", "were")
 _NOES = word_set("no none nil negative absent")
 _JOINTS = (",", "and", "or", "but")
 _HEADING = 5
@@ -162,9 +171,20 @@ def _closers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[
     asked = reading.norm(finding.last) == ":" and reading.norm(answer) in _NOES
     if asked and reading.norm(answer + 1) in ("", ".", ",", ";"):  # a form: "Pneumothorax: No."
         found.append(Match(answer, answer + 1, "no", "negative"))
+    if _is_not_seen(reading, finding):
+        found.append(Match(finding.last, finding.last + 2, "is not", "negative"))
     if finding.value.finding.is_device and reading.norm(finding.last) == "removal":
         found.append(Match(finding.last, finding.last + 1, "removal", "negative"))
     return found
+
+
+def _is_not_seen(reading: Reading, finding: Match) -> bool:
+    """ "An effusion is seen, whereas consolidation *is not*": what is seen is said before."""
+    at = finding.last
+    if reading.norm(at) not in _IS or reading.norm(at + 1) != "not":
+        return False
+    ends = reading.norm(at + 2) in ("", ".", ",", ";")
+    return ends and any(reading.norm(i) in PARTICIPLES for i in range(finding.first))
 
 
 def _in_part(reading: Reading, cue: Match) -> bool:

@@ -22,7 +22,7 @@ _CHANGED = word_set("changed increased decreased progressed grown enlarged worse
 _FOUND_TO_BE = word_set("was were prove proved proven turned actually")
 """What a finding was that is none: "the nodule *was* a nipple shadow"."""
 _MODALS = ("may", "might", "could", "possibly")
-_UNDONE = ("resolved", "removed")
+_UNDONE = ("resolved", "removed", "new", "recurrent")
 _LACKING = ("without", "absence")
 _IN_THE = ("in", "the")
 """What may stand in front of them where they open a sentence."""
@@ -70,7 +70,8 @@ def is_mimicked(
     if doubted and any(reading.norm(i) in FINITE for i in range(doubted[-1].last, finding.first)):
         return False
     for other in reading.findings:
-        if other.value.finding.name not in mimics or other.first < finding.last:
+        known = other.value.finding.name in mimics or reading.norm(clause[0]) == "what"
+        if not known or other.first < finding.last:
             continue
         gap = {reading.norm(i) for i in range(finding.last, other.first)}
         equals = _EQUALS if doubted else _FOUND_TO_BE
