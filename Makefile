@@ -10,7 +10,7 @@ PEER := .venv-peer
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: bench-text demo test test-models mapping-sweep peer lint lock schema clean
+.PHONY: bench-regions bench-text demo film-versions test test-models mapping-sweep peer lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -57,6 +57,17 @@ OPENI ?= $(wildcard ../shared/data/openi/openi_reports.tgz)
 
 bench-text: $(VENV)/.base
 	$(BIN)/python tests/timing/bench_text.py $(if $(OPENI),--openi $(OPENI)) $(BENCH)
+
+bench-regions: $(VENV)/.base
+	$(BIN)/python tests/timing/bench_regions.py
+
+# The atlas on altered films (darker, tilted, cropped, ...) with their refusals: FILMS=<folder with
+# images/ and masks/>, EVERY=2 takes twice as many.
+FILMS ?= ../shared/data/jsrt
+EVERY ?= 4
+film-versions: $(VENV)/.base
+	@PYTHONPATH=workflow/scripts $(BIN)/python -m cxrqba.evaluate.film_versions $(FILMS) \
+	  --every $(EVERY) --out results/film_versions.csv
 
 # Renew the locks (needs uv); review the difference before committing it.
 lock:

@@ -5,7 +5,8 @@
 ``<folder>`` holds ``images/<name>.png`` and ``masks/<structure>/<name>.png``. Every second film is
 read (the others gave the atlas its priors); a version changes film and masks alike, and its boxes
 are those of the changed masks. One row a version and structure: mean and 10th percentile of the
-intersection over union, a structure not found counting as 0, and the share of films refused.
+intersection over union, a structure not found counting as 0, and the share of films refused. The
+means are printed as a table.
 """
 
 from __future__ import annotations
@@ -159,6 +160,17 @@ def measure(
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
+def by_version(table: pl.DataFrame) -> str:
+    """The means of :func:`measure` as Markdown: a row a version, a column a structure, refusals."""
+    lines = [f"| version | {' | '.join(MASK_FOLDERS)} | refused |", "|---" * 7 + "|"]
+    for rows in table.partition_by("version", maintain_order=True):
+        means = dict(rows.select("structure", "iou_mean").iter_rows())
+        cells = [f"{means[structure]:.2f}" for structure in MASK_FOLDERS]
+        cells.append(f"{rows['refused'][0]:.2f}")
+        lines.append(f"| {rows['version'][0]} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _gray(file: Path) -> Gray:
     with Image.open(file) as image:
         return np.asarray(image.convert("L"), dtype=np.float32) / np.float32(255)
@@ -182,6 +194,7 @@ def main() -> None:
     table = measure(args.folder, args.reference, VERSIONS, args.every)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     table.write_csv(args.out)
+    print(by_version(table))
 
 
 if __name__ == "__main__":
