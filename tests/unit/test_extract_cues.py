@@ -9,6 +9,9 @@ FINDINGS = ("pleural effusion", "consolidation", "pneumothorax", "rib fracture",
 
 WORDINGS = {
     "-": (
+        *("A {} can be safely excluded.", "A {} is not a feature.", "Non-visualization of {}."),
+        *("Formerly {}, now cleared.", "The {} is nonexistent.", "The previous {} gone."),
+        *("The {} - none.", "A {} (-).", "No {}, old or new.", "The {} can be ruled out."),
         *("There isn't a {}.", "We don't see a {}.", "A {} isn't seen.", "There aren't any {}."),
         *("Nothing in the way of {}.", "A {} cannot be identified.", "A {} is not made out."),
         *("A {} could not be found.", "The {} has now fully cleared.", "The {} has gone away."),
@@ -18,6 +21,8 @@ WORDINGS = {
         "The {} is no longer appreciated.",
     ),
     "-?": (
+        *("A {} is not convincingly shown.", "A {} cannot be clearly seen."),
+        *("The {} has probably resolved.", "The {} appears to have cleared."),
         *("Hardly any {}.", "Minimal, if any, {}.", "Trace if any {}.", "Little or no {}."),
         *("A {} was considered but rejected.", "A {} is thought to be unlikely."),
         *("A {} is considered to be less likely.", "This argues against {}."),
@@ -26,6 +31,9 @@ WORDINGS = {
         *("The {} was artifactual.", "The apparent {} is spurious.", "A {} is improbable."),
     ),
     "?": (
+        *("Maybe {}.", "Whether there is a {} cannot be said.", "I cannot tell if there is a {}."),
+        *("A {} is less likely but possible.", "A {} is one consideration among others."),
+        *("A {} is not proven.", "A {} must be excluded by CT.", "The {} may have resolved."),
         *("One can't exclude a {}.", "A {} can't be excluded.", "A {} has not been excluded."),
         *(
             "A {} is hard to rule out.",
@@ -43,6 +51,8 @@ WORDINGS = {
         *("Very probably representing {}.", "More in line with {}.", "This may well be {}."),
     ),
     "+": (
+        *("There has been no clearing of the {}.", "No interval regression of the {}."),
+        *("The {} is almost gone.", "The {} is barely visible.", "No doubt a {} is present."),
         *("There is no longer any doubt about the {}.", "There appears to be a {}."),
         *("No further increase in the {}.", "No appreciable interval change in the {}."),
         *("Not more than a mild {}.", "The {} hasn't resolved.", "The {} has mostly resolved."),
@@ -150,3 +160,17 @@ def test_two_findings_of_one_sentence(sentence: str, one: str, other: str) -> No
 )
 def test_a_denied_likelihood(sentence: str, sign: str, finding: str) -> None:
     assert statements(sentence.format(finding)) == {sign + finding}
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Had there been a {}, it would be seen.",
+        "Were there a {}, it would be visible.",
+        "Unless there is a {}, nothing is needed.",
+        "Please rule out {}.",
+    ],
+)
+def test_what_is_only_supposed_is_no_statement(sentence: str, finding: str) -> None:
+    assert not {s for s in statements(sentence.format(finding)) if finding in s}

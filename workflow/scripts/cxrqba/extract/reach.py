@@ -20,7 +20,7 @@ PARTICIPLES = word_set("seen identified noted present evident demonstrated visua
 CAUSES = word_set("due secondary related because owing attributable resulting caused result")
 """Words of the cues that name a cause: it is there even if what it would cause is denied."""
 GOING = word_set(
-    "resolution resolved clearing cleared clearance removal removed resorbed withdrawn"
+    "resolution resolved clearing cleared clearance removal removed resorbed withdrawn gone"
 )
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 _DEFINITE = word_set("the this these known existing her his their patient")

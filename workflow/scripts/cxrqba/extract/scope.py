@@ -51,6 +51,7 @@ PREFERRING = word_set("favor favored favoring favors prefer preferred likely pro
 _THIS = ("this", "the", "a")
 _IS = ("is", "are", "was", "were")
 _NOES = word_set("no none nil negative absent")
+_DASHES = ("-", "\u2013", "\u2014")
 _JOINTS = (",", "and", "or", "but")
 _HEADING = 5
 """Words of a sentence among which its heading is sought."""
@@ -167,15 +168,21 @@ def _closers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[
         for c in reading.after
         if c.last <= clause[1] and reaches_back(reading, finding, c, clause)
     ]
-    answer = finding.last + 1
-    asked = reading.norm(finding.last) == ":" and reading.norm(answer) in _NOES
-    if asked and reading.norm(answer + 1) in ("", ".", ",", ";"):  # a form: "Pneumothorax: No."
-        found.append(Match(answer, answer + 1, "no", "negative"))
+    if _is_answered(reading, finding):
+        found.append(Match(finding.last, finding.last + 2, "no", "negative"))
     if _is_not_seen(reading, finding):
         found.append(Match(finding.last, finding.last + 2, "is not", "negative"))
     if finding.value.finding.is_device and reading.norm(finding.last) == "removal":
         found.append(Match(finding.last, finding.last + 1, "removal", "negative"))
     return found
+
+
+def _is_answered(reading: Reading, finding: Match) -> bool:
+    """ "No" as in a form: "Pneumothorax: No.", "effusion - none", "edema (-)"."""
+    mark, answer, end = (reading.norm(finding.last + k) for k in range(3))
+    if mark == "(":
+        return answer in _DASHES and end == ")"
+    return mark in (":", "=", *_DASHES) and answer in _NOES and end in ("", ".", ",", ";")
 
 
 def _is_not_seen(reading: Reading, finding: Match) -> bool:
