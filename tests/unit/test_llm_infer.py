@@ -89,7 +89,9 @@ class TestAsking:
         self, tmp_path: Path
     ) -> None:
         backend = Counting(lambda text: Reply(failure="timeout"))
-        assert ask(tmp_path, backend, ["one"]).statuses == {"missing_response": 1}
+        outcome = ask(tmp_path, backend, ["one"])
+        assert outcome.statuses == {"missing_response": 1}
+        assert outcome.faults == {"timeout": 2}  # a second round, then the next run
         assert not (tmp_path / "sentences" / "0.jsonl").read_bytes()
         assert ask(tmp_path, Counting(), ["one"]).statuses == {"ok": 1}
 

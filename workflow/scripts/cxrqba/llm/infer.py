@@ -42,6 +42,8 @@ class Outcome:
 
     responses: dict[str, Response] = field(default_factory=dict)
     calls: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    """Kind of fault -> calls of this run that had no answer at all."""
 
     @property
     def statuses(self) -> Counter[str]:
@@ -166,6 +168,8 @@ def _ask(
             if status == "missing_response":
                 continue
             outcome.calls += 1
+            if reply.failure is not None:
+                outcome.faults[reply.failure] += 1
             if reply.failure is not None and not reply.permanent:
                 continue
             answered.append(Response.of(request, attempt, status, backend.name, sent, reply))
@@ -188,7 +192,8 @@ def _unanswered(request: Request) -> Response:
 def check_bad_rate(outcome: Outcome, shard: str, limit: float) -> None:
     """:class:`UserError` if more than ``limit`` of the requests have no usable answer."""
     if outcome.bad_rate > limit:
-        told = ", ".join(f"{n} {status}" for status, n in sorted(outcome.statuses.items()))
+        counts = sorted(outcome.statuses.items()) + sorted(outcome.faults.items())
+        told = ", ".join(f"{n} {kind}" for kind, n in counts)
         raise UserError(
             f"shard {shard}: {outcome.bad_rate:.1%} of the answers cannot be used ({told}), more "
             f"than llm.max_bad ({limit:.1%}); see to the server and run again (only what failed "

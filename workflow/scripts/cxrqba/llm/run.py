@@ -60,7 +60,8 @@ def answer(
         sub_batch=config.sub_batch,
         everywhere=config.backend == "replay",
     )
-    told = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
+    counts = sorted(outcome.statuses.items()) + sorted(outcome.faults.items())
+    told = ", ".join(f"{count} {kind}" for kind, count in counts)
     log.info("%s: %d requests, %d calls now; %s", shard, len(asked), outcome.calls, told or "none")
     if not quarantined:
         check_bad_rate(outcome, shard, config.max_bad)
