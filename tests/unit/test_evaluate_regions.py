@@ -154,7 +154,8 @@ def test_every_image_has_its_overlap_and_both_boxes(tmp_path: Path) -> None:
         ("b", "heart", [0, 0, 10, 10], "frontal"),
     )
     boxes = frame([box_row("a", "heart", [0, 0, 10, 5])], REGION_BOXES)
-    _, overlaps = evaluate(boxes, status("a", "b"), [("drawn", "phantom", gold)], SETTINGS)
+    scores, overlaps = evaluate(boxes, status("a", "b"), [("drawn", "phantom", gold)], SETTINGS)
+    assert set(scores.filter(system="ours")["found"]) == {1}  # of whichever metric
     rows = {r["image_id"]: r for r in overlaps.iter_rows(named=True)}
     assert rows["a"]["iou"] == 0.5
     assert rows["a"]["found_boxes"] == [[0, 0, 10, 5]]

@@ -105,17 +105,12 @@ def evaluate(
                 (t for t in targets if t.structure == structure), key=lambda t: t.image_id
             )
             single += [_overlap(t, name, found) for t in chosen]
-            for system, values in _systems(chosen, found).items():
+            systems = _systems(chosen, found)
+            for system, values in systems.items():
                 rows += _scores(values, settings, name, system, structure)
             missing = np.array([t.image_id in refused for t in chosen], dtype=np.float64)
-            rows += _scores(
-                (missing, int(len(missing) - missing.sum())),
-                settings,
-                name,
-                OURS,
-                structure,
-                ("refused",),
-            )
+            given = systems[OURS][1]
+            rows += _scores((missing, given), settings, name, OURS, structure, ("refused",))
     return frame(rows, REGION_SCORES), frame(single, REGION_OVERLAPS)
 
 
