@@ -26,6 +26,10 @@ SAID = {
     # a denial in part denies no class
     "No large pleural effusion.": ("Pleural Effusion", "not mentioned"),
     "No left pleural effusion.": ("Pleural Effusion", "not mentioned"),
+    # what lies outside of the chest is no finding of the chest
+    "Fracture of the distal left femur.": ("Fracture", "not mentioned"),
+    "Old hip fracture.": ("Fracture", "not mentioned"),
+    "On the other hand, there is a fracture of the left rib.": ("Fracture", "positive"),
     "No new pleural effusion.": ("Pleural Effusion", "not mentioned"),
     "No new or enlarging pneumothorax.": ("Pneumothorax", "not mentioned"),
     "No new focal consolidation.": ("Consolidation", "not mentioned"),

@@ -110,6 +110,7 @@ class Reading:
     terminators: list[Match]  # value: EXCEPTION, or ""
     enders: list[Match]  # prepositions behind which a denial does not reach
     doubted: list[Match]  # phrases in front of what a mimic was taken for
+    outside: list[Match]  # words for parts of the body outside of the chest
     parts: list[Match]  # value: name of a device part
     fixed: list[Match]  # names whose side word is not the side of a finding
     distinctions: list[Match]  # value: child type that a place told apart makes
@@ -159,6 +160,7 @@ class Lexicon:
                 ((phrase, EXCEPTION) for phrase in reference.exceptives),
             )
         )
+        self._outside = PhraseTable((p, p) for p in reference.outside)
         self._enders = PhraseTable((p, p) for p in reference.scope_enders)
         self._doubted = PhraseTable((p, p) for p in reference.doubted)
         phrases = reference.devices["children"]["phrases"]
@@ -209,6 +211,9 @@ class Lexicon:
             ],
             enders=[m for m in self._enders.find(sentence) if not _inside(m, findings)],
             doubted=self._doubted.find(sentence),
+            outside=[
+                m for m in self._outside.find(sentence) if not _inside(m, [*findings, *regions])
+            ],
             parts=self._parts.find(sentence),
             distinctions=self._distinctions.find(sentence),
             fixed=[m for m in self._fixed.find(sentence) if _is_whole(sentence, m)],

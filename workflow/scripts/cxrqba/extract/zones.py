@@ -23,6 +23,8 @@ _LEVELS = frozenset(("above", "below", "beyond"))
 PASSIVE = FINITE | ADVERBS | word_set("present seen noted identified visualized demonstrated again")
 _STABLE = ("stable", "no new")
 _PLURAL = ("s", "hila", "pleurae", "costae")
+_NEAR = 4
+"""Words between a preposition and the part of the body: "of the distal left femur"."""
 _COMPARATIVES = word_set("more less larger smaller greater worse better")
 _TIMES = word_set("prior previous previously before earlier yesterday last seen ___")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|_+|XXXX|one|two|three|four|five|six")
@@ -67,6 +69,8 @@ class Place:
 
 def places(reading: Reading, finding: Match | None, zone: Zone) -> list[Place]:
     """Regions of a finding, in text order, each named once."""
+    if finding is not None and (outside := _outside(reading, finding)):
+        return [Place(m.phrase, (), m.first, m.last) for m in outside]
     found: dict[str, Place] = {}
     for region in reading.regions:
         if not zone.holds(region):
@@ -81,6 +85,23 @@ def places(reading: Reading, finding: Match | None, zone: Zone) -> list[Place]:
         if text.lower() not in found:
             found[text.lower()] = Place(text, distance, first, region.last)
     return list(found.values())
+
+
+def _outside(reading: Reading, finding: Match) -> list[Match]:
+    """Parts of the body outside of the chest that the finding is of.
+
+    "Fracture of the distal *femur*", "*hip* fracture"; not "on the other hand, fracture".
+    """
+    before = [m for m in reading.outside if finding.first - 2 <= m.last - 1 < finding.first]
+    behind = finding.last
+    if reading.norm(behind) in ("of", "in", "at", "involving"):
+        near = [m for m in reading.outside if behind < m.first <= behind + _NEAR]
+        before += [m for m in near if not _parts(reading, behind, m.first)]
+    return [m for m in before if not _parts(reading, m.last, finding.first)]
+
+
+def _parts(reading: Reading, first: int, last: int) -> bool:
+    return any(reading.norm(i) in (",", "and", "or", "with", ".") for i in range(first, last))
 
 
 def _within(region: Match, finding: Match) -> bool:

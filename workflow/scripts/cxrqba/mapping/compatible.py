@@ -13,7 +13,6 @@ from functools import lru_cache
 
 from cxrqba.mapping.candidates import Candidate
 from cxrqba.mapping.normal import FILLERS, LINKS, NEGATING, Normaliser
-from cxrqba.reference.cells import read_keyed
 from cxrqba.reference.tables import Reference
 
 _OPPOSITES = (
@@ -99,8 +98,7 @@ class Anatomy:
         for tag in regions:
             if tag.normal not in _UNTOLD:
                 self._regions.setdefault(tag.normal, tag.reference)
-        parts = read_keyed(reference.folder / "outside.yaml", ("parts",))["parts"]
-        other = dict.fromkeys(map(normalise.plain, parts), "elsewhere")
+        other = dict.fromkeys(map(normalise.plain, reference.outside), "elsewhere")
         self._others = other | dict.fromkeys(_BONY, "bone")
         self._words = frozenset(w for tag in regions for w in tag.normal.split()) - PLACING
         self._of_finding = {

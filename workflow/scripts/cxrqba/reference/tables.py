@@ -140,6 +140,7 @@ class Reference:
     levels: dict[str, ProbabilityLevel]
     cues: tuple[ProbabilityCue, ...]
     scope_terminators: tuple[str, ...]
+    outside: tuple[str, ...]  # words for parts of the body that no region stands for
     exceptives: tuple[str, ...]  # terminators that bring in an exception
     scope_enders: tuple[str, ...]  # prepositions behind which a denial does not reach
     mimics: tuple[str, ...]  # findings that pass for others
@@ -211,6 +212,7 @@ def load_reference(folder: str | Path) -> Reference:
         levels=levels,
         cues=load_cues(probability["cues"], levels, f"{folder}/probability.yaml"),
         scope_terminators=tuple(probability["scope_terminators"]),
+        outside=tuple(read_keyed(folder / "outside.yaml", ("parts",))["parts"]),
         exceptives=tuple(probability["exceptives"]),
         scope_enders=tuple(probability["scope_enders"]),
         mimics=known(
