@@ -104,6 +104,8 @@ SILENT = (
 )
 
 READ = (
+    "The left lung is essentially clear.",
+    "The lungs are essentially normal.",
     "The lungs are otherwise grossly clear.",
     "Vague opacity which appears to be within the left lower lobe.",
     "There is a nodule, which is in the right lower lobe, and no effusion.",

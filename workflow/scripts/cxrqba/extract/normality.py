@@ -18,7 +18,7 @@ _LOOSE = word_set(
     "visualized imaged visible limited included remaining remainder otherwise clearly normal limit "
     "upper lower contour shape configuration caliber appearance size silhouette position in for "
     "with within bilaterally symmetrically free at thorax chest appearing well central other "
-    "demonstrate show xxxx grossly symmetric stable unremarkable overall"
+    "demonstrate show xxxx grossly symmetric stable unremarkable overall essentially"
 )
 _OF_SOMETHING = ("negative", "clear", "free")
 _NEGATORS = word_set(

@@ -28,7 +28,8 @@ def laterality_of(
     """left, right, bilateral, likely bilateral or unknown.
 
     Only what can have a side takes it from regions: a tube in the stomach is not left, one that
-    ends "between the clavicles" not bilateral. Chambers and vessels give none at all, and a device
+    ends "between the clavicles" not bilateral. What is usually on both sides (edema) is likely so
+    where neither a side nor a place is told. Chambers and vessels give none at all, and a device
     none from where it ends: a line from the right may cross into the left brachiocephalic vein.
     """
     entities = tags.entities
@@ -53,7 +54,8 @@ def laterality_of(
         return side
     if vocabulary.plural_pairs.found(both):
         return "bilateral"
-    return "likely bilateral" if vocabulary.likely_bilateral.found(both) else UNKNOWN
+    usual = kinds == {"bilateral_default"} and not regions
+    return "likely bilateral" if usual or vocabulary.likely_bilateral.found(both) else UNKNOWN
 
 
 def is_device(entities: Iterable[str], vocabulary: Vocabulary) -> bool:
