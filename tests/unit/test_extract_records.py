@@ -10,12 +10,12 @@ import pytest
 from graph_fixtures import build, reference
 
 from cxrqba.config import SiteConfig
-from cxrqba.llm.loose_json import loads
 from cxrqba.extract.observations import ObservationExtractor
 from cxrqba.extract.records import MAX_OBSERVATIONS, Answer, ObservationReader
 from cxrqba.extract.repair import KINDS, LEVEL_OF
 from cxrqba.extract.sentences import DISCARD_REASONS, SentenceExtractor
 from cxrqba.ledger import Ledger
+from cxrqba.llm.loose_json import loads
 from cxrqba.schema import CHILD_TYPES, EXTRACTION_QUALITY, RAW_OBSERVATIONS
 from cxrqba.tables import frame
 
