@@ -21,6 +21,7 @@ WORDINGS = {
         "The {} is no longer appreciated.",
     ),
     "-?": (
+        *("A {} had been suggested, later not confirmed by CT.", "A {} is thus not borne out."),
         *("A {} is not convincingly shown.", "A {} cannot be clearly seen."),
         *("The {} has probably resolved.", "The {} appears to have cleared."),
         *("Hardly any {}.", "Minimal, if any, {}.", "Trace if any {}.", "Little or no {}."),
@@ -51,6 +52,7 @@ WORDINGS = {
         *("Very probably representing {}.", "More in line with {}.", "This may well be {}."),
     ),
     "+": (
+        *("There is a {}, size can't be told.", "A {}, the extent of which cannot be judged."),
         *("There has been no clearing of the {}.", "No interval regression of the {}."),
         *("The {} is almost gone.", "The {} is barely visible.", "No doubt a {} is present."),
         *("There is no longer any doubt about the {}.", "There appears to be a {}."),
@@ -118,6 +120,7 @@ DEVICES = ("endotracheal tube", "chest tube", "nasogastric tube", "pacemaker lea
         ("Tip of the {} is not seen.", "+"),
         ("The {} with its tip projecting over the chest has been removed.", "-"),
         ("The {} was present on the prior study and has been removed.", "-"),
+        ("Interval removal of the mediastinal drain and of the {}.", "-"),
         ("The {} isn't seen.", "-"),
         ("The {} hasn't moved.", "+"),
     ],

@@ -24,6 +24,11 @@ GOING = word_set(
 )
 _ASSERTING = ("there is", "there are", "with associated", "shows", "demonstrates", "reveals")
 _DEFINITE = word_set("the this these known existing her his their patient")
+_REFUTING = word_set("confirmed substantiated corroborated borne reproduced verified")
+_LATER = word_set("subsequently later then since now thus therefore is are was were")
+_MEASURES = word_set(
+    "size extent amount volume age cause etiology origin nature significance degree"
+)
 _PAUSES = (",", "-", "\u2013", "\u2014")
 """Marks in front of an item of a bare list."""
 _OF_THINGS = PREPOSITIONS | word_set("with by from under above below behind beside adjacent")
@@ -86,7 +91,13 @@ def _ended(reading: Reading, cue: Match, finding: Match) -> bool:
         return False
     gap = range(denied[-1].last, finding.first)
     joints = [i for i in gap if reading.norm(i) in (",", "or", "nor", "and")]
-    placing = [i for i in gap if reading.norm(i) in _OF_THINGS and i > max(joints, default=-1)]
+    placing = [
+        i
+        for i in gap
+        if reading.norm(i) in _OF_THINGS
+        and i > max(joints, default=-1)
+        and not (reading.norm(i) == reading.norm(cue.last - 1) and i - 1 in joints)
+    ]  # "removal *of* the drain and *of* the tube" goes on
     if not placing:
         return False
     is_thing = finding.value.finding.polarity in ("device", "postsurgical")
@@ -164,10 +175,12 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
         return False
     if cue.value in UNSEEN and _is_of_part(reading, finding, cue):
         return False
+    if cue.value == "indeterminate" and reading.norm(cue.first - 1) in _MEASURES:
+        return False  # "effusion, whose *size* cannot be told"
     single = cue.last - cue.first == 1
     if single and not _closes(reading, cue, clause):
         return False
-    if _has_other_subject(reading, cue, between):
+    if _has_other_subject(reading, cue, between) and not _goes_on(reading, finding, cue):
         return False
     others = [f for f in reading.findings if finding.last <= f.first and f.last <= cue.first]
     if others:
@@ -179,16 +192,21 @@ def reaches_back(reading: Reading, finding: Match, cue: Match, clause: tuple[int
 def _goes_on(reading: Reading, finding: Match, cue: Match) -> bool:
     """Whether what was told of the finding before goes on to its end.
 
-    "The effusion was seen on the prior study *and has resolved*"; "the tube with its tip above the
-    carina *has been removed*".
+    "The effusion was seen on the prior study *and has resolved*"; "a mass had been suggested, later
+    *not confirmed*"; "the tube with its tip above the carina *has been removed*".
     """
-    if reading.norm(cue.first) not in COPULAS or not any(
-        reading.norm(i) in GOING for i in range(cue.first, cue.last)
-    ):
+    told = {reading.norm(i) for i in range(cue.first, cue.last)}
+    refuted = "not" in told and bool(told & _REFUTING)
+    if not refuted and not (reading.norm(cue.first) in COPULAS and told & GOING):
         return False
     if any(finding.last <= f.first and f.last <= cue.first for f in reading.findings):
         return False
-    if reading.norm(cue.first - 1) in ("and", "but"):
+    before = cue.first - 1
+    while reading.norm(before) in _LATER:
+        before -= 1
+    if reading.norm(before) in ("and", "but"):
+        return True
+    if refuted and (reading.norm(before) == "," or before < finding.last):
         return True
     between = {reading.norm(i) for i in range(finding.last, cue.first)}
     return finding.value.finding.is_device and not between & (
