@@ -121,6 +121,7 @@ DEVICES = ("endotracheal tube", "chest tube", "nasogastric tube", "pacemaker lea
         ("The {} with its tip projecting over the chest has been removed.", "-"),
         ("The {} was present on the prior study and has been removed.", "-"),
         ("Interval removal of the mediastinal drain and of the {}.", "-"),
+        ("No {} in place.", "-"),
         ("The {} isn't seen.", "-"),
         ("The {} hasn't moved.", "+"),
     ],
@@ -177,3 +178,51 @@ def test_a_denied_likelihood(sentence: str, sign: str, finding: str) -> None:
 )
 def test_what_is_only_supposed_is_no_statement(sentence: str, finding: str) -> None:
     assert not {s for s in statements(sentence.format(finding)) if finding in s}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "No pneumothorax, {} in place.",
+        "No effusion, pneumothorax, {} in situ.",
+        "No edema, {} projects over the chest.",
+    ],
+)
+def test_a_device_in_place_ends_a_bare_list(sentence: str, device: str) -> None:
+    found = [s.split("@")[0] for s in statements(sentence.format(device))]
+    assert [s[0] for s in found if device in s] == ["+"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("left", "right"), ("right", "left")])
+@pytest.mark.parametrize("finding", FINDINGS[:3])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "{} {} resolved, {} {} increased.",
+        "{} {} cleared, {} {} stable.",
+        "{} {} resolved and {} {} is larger.",
+    ],
+)
+def test_what_resolved_is_not_what_follows(
+    sentence: str, finding: str, one: str, other: str
+) -> None:
+    text = sentence.format(one, finding, other, finding)
+    sides = {one: one[0].upper(), other: other[0].upper()}
+    wanted = {f"-{finding}@{sides[one]}", f"+{finding}@{sides[other]}"}
+    assert statements(text[0].upper() + text[1:]) == wanted
+
+
+@pytest.mark.parametrize("finding", FINDINGS[:4])
+@pytest.mark.parametrize(
+    ("sentence", "sign"),
+    [
+        ("Neither {} has resolved.", "+"),
+        ("None of the {}s has cleared.", "+"),
+        ("The trachea is not deviated, nor is there any {}.", "-"),
+        ("The hila are not enlarged, nor is there evidence of {}.", "-"),
+    ],
+)
+def test_neither_and_nor(sentence: str, sign: str, finding: str) -> None:
+    found = {s.split("@")[0] for s in statements(sentence.format(finding))}
+    assert {s for s in found if finding in s} == {sign + finding}

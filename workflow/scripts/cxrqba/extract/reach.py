@@ -29,6 +29,8 @@ _LATER = word_set("subsequently later then since now thus therefore is are was w
 _MEASURES = word_set(
     "size extent amount volume age cause etiology origin nature significance degree"
 )
+_IN_PLACE = (("in", "place"), ("in", "situ"), ("in", "position"), ("on", "suction"))
+_LYING = word_set("terminate end project remain tip")
 _PAUSES = (",", "-", "\u2013", "\u2014")
 """Marks in front of an item of a bare list."""
 _OF_THINGS = PREPOSITIONS | word_set("with by from under above below behind beside adjacent")
@@ -79,6 +81,13 @@ def is_clausal(reading: Reading, cue: Match) -> bool:
     """Whether a denial speaks of a whole clause: "no evidence *that* ...", "neither ..."."""
     return reading.norm(cue.first) in ("neither", "none") or any(
         reading.norm(i) == "that" for i in range(cue.last - 1, cue.last + 2)
+    )
+
+
+def is_undone(reading: Reading, denial: Match, cue: Match) -> bool:
+    """Whether it is denied that something went: "*neither* effusion *has resolved*"."""
+    return reading.norm(denial.first) in ("neither", "none") and any(
+        reading.norm(i) in GOING for i in range(cue.first, cue.last)
     )
 
 
@@ -146,7 +155,16 @@ def _has_own_predicate(reading: Reading, cue: Match, finding: Match) -> bool:
     while reading.norm(end) in COPULAS:
         end += 1
     told = (m.first == end for m in (*reading.modifiers, *reading.changes) if _tells(m))
-    return any(told) or _is_predicative(reading, finding)
+    return any(told) or _is_predicative(reading, finding) or _is_in_place(reading, finding)
+
+
+def _is_in_place(reading: Reading, finding: Match) -> bool:
+    """Whether a device is told of as lying somewhere: "chest tube *in place*"."""
+    if not finding.value.finding.is_device:
+        return False
+    at = finding.last
+    pairs = ((reading.norm(i), reading.norm(i + 1)) for i in (at - 2, at))
+    return any(pair in _IN_PLACE for pair in pairs) or reading.norm(at) in _LYING
 
 
 def _tells(match: Match) -> bool:

@@ -28,6 +28,7 @@ from cxrqba.extract.reach import (
     PARTICIPLES,
     is_accompanied,
     is_between,
+    is_undone,
     reaches,
     reaches_back,
 )
@@ -49,6 +50,7 @@ RECALLING = word_set("history hx h")
 CONSIDERED = word_set("consideration differential ddx possibility")
 PREFERRING = word_set("favor favored favoring favors prefer preferred likely probable suggestive")
 _THIS = ("this", "the", "a")
+_THERE = word_set("is are was were there any a an the evidence of")
 _IS = ("is", "are", "was", "were")
 _NOES = word_set("no none nil negative absent")
 _DASHES = ("-", "\u2013", "\u2014")
@@ -114,6 +116,8 @@ def claim(
     )
     if after:
         cue = min(after, key=lambda c: (c.first, -c.last))
+        if before and is_undone(reading, before[-1], cue):
+            return Claim("positive", (before[-1], cue), link)
         return Claim(cue.value, (*before[-1:], cue), link)
     if not before:
         if inner:
@@ -139,19 +143,23 @@ def _openers(reading: Reading, clause: tuple[int, int], finding: Match) -> list[
     found = [
         c
         for c in reading.before
-        if clause[0] <= c.first
-        and c.last <= clause[1]
-        and not (
-            c.last == c.first + 1
-            and reading.norm(c.first) in GOING
-            and reading.norm(c.first - 1) in COPULAS
-        )
+        if clause[0] <= c.first and c.last <= clause[1] and not _is_predicate(reading, c)
     ]  # "has resolved" speaks of what is before it, "resolved pneumonia" of what follows
     if reading.norm(clause[0]) == "nor":
         found.insert(0, Match(clause[0], clause[0] + 1, "nor", "negative"))
-    if clause[0] < finding.first and reading.norm(finding.first - 1) == "nor":
-        found.append(Match(finding.first - 1, finding.first, "nor", "negative"))
+    nor = finding.first - 1
+    while reading.norm(nor) in _THERE:
+        nor -= 1
+    if clause[0] < nor and reading.norm(nor) == "nor":
+        found.append(Match(nor, nor + 1, "nor", "negative"))
     return found
+
+
+def _is_predicate(reading: Reading, cue: Match) -> bool:
+    """Whether "resolved" is told of what is before it and opens nothing."""
+    if cue.last != cue.first + 1 or reading.norm(cue.first) not in GOING:
+        return False
+    return reading.norm(cue.first - 1) in COPULAS or reading.norm(cue.last) in (",", "and")
 
 
 def _is_considered(reading: Reading, finding: Match) -> bool:
