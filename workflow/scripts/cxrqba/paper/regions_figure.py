@@ -5,6 +5,7 @@ An image's rank is the mean IoU over its structures, not found counting as 0.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from cxrqba.tables import read_table, read_tables
 
 SHOWN, COLUMNS = 10, 5
 TITLE = f"The {SHOWN} images with the least overlap of anatomy boxes"
-HEAD, PANEL, CAPTION, LEGEND = 0.42, 1.5, 0.26, 0.22  # inches
+HEAD, PANEL, CAPTION, LEGEND = 0.42, 1.5, 0.4, 0.24  # inches
+_NAME, _LINE = 14, 26
+"""Characters of an image id, and of a line below an image."""
 DISPLAY_PIXELS = 400
 """Longer side of an image as embedded."""
 
@@ -60,7 +63,7 @@ def regions_figure(rows: pl.DataFrame, dataset: str) -> Figure:
     colours = {n: style.ON_IMAGE[i % len(style.ON_IMAGE)] for i, n in enumerate(names)}
     for number, group in enumerate(groups):
         row, column = divmod(number, COLUMNS)
-        bottom = height - HEAD - (row + 1) * (PANEL + CAPTION)
+        bottom = height - HEAD - (row + 1) * (PANEL + CAPTION) + CAPTION / 2
         place = (column + 0.04) / COLUMNS, bottom / height, 0.92 / COLUMNS, PANEL / height
         _panel(figure.add_axes(place), group, colours)
     keys = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
@@ -68,17 +71,26 @@ def regions_figure(rows: pl.DataFrame, dataset: str) -> Figure:
         Line2D([], [], color=style.GREY, label="found"),
         Line2D([], [], color=style.GREY, linestyle="--", label="true"),
     ]
-    figure.legend(handles=keys, loc="lower center", ncols=len(keys), handlelength=1.6)
+    figure.legend(
+        handles=keys,
+        loc="lower center",
+        ncols=len(keys),
+        handlelength=1.6,
+        fontsize=6,
+        columnspacing=1.2,
+    )
     return figure
 
 
 def _panel(axes: Axes, rows: pl.DataFrame, colours: dict[str, str]) -> None:
     first = rows.row(0, named=True)
     missing = [r["structure"] for r in rows.iter_rows(named=True) if not r["found_boxes"]]
-    axes.set_title(f"{first['image_id'][:16]}  IoU {first['image_iou']:.2f}", fontsize=6)
+    axes.set_title(f"{first['image_id'][:_NAME]}  IoU {first['image_iou']:.2f}", fontsize=5.5)
     if missing:
-        text = "all" if len(missing) == rows.height else ", ".join(missing)
-        axes.set_xlabel(f"not found: {text}", fontsize=5, labelpad=1)
+        short = [name.removesuffix(" (lateral)") for name in missing]
+        text = "all" if len(missing) == rows.height else ", ".join(short)
+        lines = textwrap.wrap(f"not found: {text}", _LINE)
+        axes.set_xlabel("\n".join(lines), fontsize=5, labelpad=2)
     axes.set_xticks([])
     axes.set_yticks([])
     try:
