@@ -22,8 +22,8 @@ from cxrqba.regions.cxas_files import load_labels
 from cxrqba.regions.engine import Anatomy, localize
 from cxrqba.regions.masks import encode
 from cxrqba.regions.phantom import Phantom
-from cxrqba.regions.phantom_film import draw
 from cxrqba.regions.phantom_anatomy import build_chest
+from cxrqba.regions.phantom_film import draw
 from cxrqba.schema import MASKS
 from cxrqba.tables import frame, write_table
 
