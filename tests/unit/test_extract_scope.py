@@ -270,6 +270,20 @@ def test_short_forms_of_everyday_reports(sentence: str, wanted: set[str]) -> Non
     assert statements(sentence) == wanted
 
 
+@pytest.mark.parametrize(
+    ("sentence", "degrees"),
+    [
+        ("The large effusion is now small.", ["small"]),
+        ("Moderate, now small, effusion.", ["small"]),
+        ("The effusion is small now.", ["small"]),
+        ("Small effusion, now large.", ["large"]),
+    ],
+)
+def test_the_degree_of_now_counts(sentence: str, degrees: list[str]) -> None:
+    (draft,) = extractor().read_sentence("S1", sentence, 0)
+    assert [value.lower() for kind, value in draft.modifiers if kind == "severity"] == degrees
+
+
 def test_clear_of_one_finding_denies_no_other() -> None:
     assert statements("The lungs are clear of edema.") == {"-pulmonary edema"}
 

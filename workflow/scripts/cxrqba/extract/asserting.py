@@ -126,7 +126,7 @@ def _draft(
     changes = _changes(reading, own, shared, made)
     if not device and named.finding.polarity != "postsurgical":
         changes = [(v, m) for v, m in changes if v.name != _REMOVED]  # of a drain, not of this
-    told = [m for _, m in values(reading.modifiers, Zone(own.own), finding)]
+    told = _as_now(reading, [m for _, m in values(reading.modifiers, Zone(own.own), finding)])
     past = _of_what_is_gone(told, changes, made)
     name = name_of(reading, finding, own, made, [*(m for _, m in changes), *past])
     summary = summary_of(name, clause.text(), alone and not changes and part is None)
@@ -198,6 +198,21 @@ def _changes(
     if made.level in DENYING:
         found = [(v, m) for v, m in found if v.name in _GONE]
     return found
+
+
+def _as_now(reading: Reading, modifiers: Sequence[Match]) -> list[Match]:
+    """Without the degrees of before: "a large effusion is *now* small" is small."""
+    now = next(
+        (
+            m
+            for m in modifiers
+            if m.value.kind == "severity" and reading.norm(m.first - 1) in ("now", "currently")
+        ),
+        None,
+    )
+    if now is None:
+        return list(modifiers)
+    return [m for m in modifiers if m.value.kind != "severity" or m.first >= now.first]
 
 
 def _of_what_is_gone(
