@@ -421,7 +421,7 @@ def test_script_writes_its_tables_and_rows_do_not_depend_on_order(tmp_path: Path
                 *("--studies", folder / "st.parquet", "--sentences", folder / "se.parquet"),
                 *("--reference", REFERENCE, "--observations", folder / "o.parquet"),
                 *("--status", folder / "s.parquet", "--ledger", folder / "l.parquet"),
-                *("--settings", json.dumps({"backend": "rules", "site": {}})),
+                *("--settings", json.dumps({"site": {}})),
             ],
             check=True,
             capture_output=True,
