@@ -23,6 +23,7 @@ ROOMS = [
     "judge",
     "evaluate",
     "paper",
+    "browse",
     "provenance",
 ]
 STEPS = sorted(p.stem for p in SCRIPTS.glob("*.py"))

@@ -48,6 +48,16 @@ def main(argv: list[str] | None = None) -> None:
     budget.add_argument("--tokenizer", type=Path, help="tokenizer.json of the model")
     budget.add_argument("--input-rate", type=float, help="prompt tokens a second of one GPU")
     budget.add_argument("--output-rate", type=float, help="reply tokens a second of one GPU")
+    show = commands.add_parser(
+        "show",
+        help="write the page of one study: report, images, graph, questions with their grades",
+        description="Write a page that works without network and print its path. It holds report "
+        "text. The study must be in the results of a run.",
+    )
+    show.add_argument("study", help="study id, such as s50000001")
+    show.add_argument("--config", default="demo", help="dataset: a name or a file")
+    show.add_argument("--results", default="results", help="folder of the run")
+    show.add_argument("--out", type=Path, help="default: <results>/<dataset>/show/<study>.html")
     args, others = parser.parse_known_args(argv)
     if others and args.command != "run":
         parser.error(f"unknown arguments: {' '.join(others)}")
@@ -58,6 +68,9 @@ def main(argv: list[str] | None = None) -> None:
             sys.exit(launch(others, Path.cwd()))
         if args.command == "labels-diff":
             print(_labels_diff(args.old, args.new, args.csv), end="")
+            return
+        if args.command == "show":
+            print(_show(args.study, args.config, args.results, args.out))
             return
         if args.command == "budget":
             from cxrqba.judge.budget import Rates
@@ -86,6 +99,19 @@ def _labels_diff(old: Path, new: Path, csv: Path | None) -> str:
     if csv is not None:
         write_text(changes(before, after).write_csv(), csv)
     return describe(before, after)
+
+
+def _show(study_id: str, dataset: str, results: str, out: Path | None) -> Path:
+    from cxrqba.browse.build import file_name, study_page
+    from cxrqba.config import load_config
+    from cxrqba.tables import write_text
+
+    run, block = load_config({"dataset": dataset, "results": results}, Path.cwd())
+    folder = Path(run.results) / block.name
+    text = study_page(folder, study_id, block.title)
+    path = out or folder / "show" / file_name(study_id)
+    write_text(text, path)
+    return path
 
 
 if __name__ == "__main__":

@@ -490,6 +490,16 @@ class EvaluateConfig(Block):
     seed: int = 0
 
 
+class BrowseConfig(Block):
+    """The page results/<dataset>/index.html, to look through tables, figures and studies."""
+
+    studies: int = Field(50, ge=0, le=1000, description="studies drawn at random")
+    seed: int = Field(0, description="another seed draws other studies")
+    megabytes: float = Field(
+        20.0, gt=0, description="size of the page; studies that have no room are left out"
+    )
+
+
 class PhantomConfig(Block):
     """Synthetic images drawn before segmentation: the demo ships no image."""
 
@@ -524,6 +534,7 @@ class DatasetConfig(Block):
     evaluate: EvaluateConfig = EvaluateConfig()
     labels: LabelsConfig = LabelsConfig()
     worklist: WorklistConfig = WorklistConfig()
+    browse: BrowseConfig = BrowseConfig()
 
     @field_validator("only", mode="before")
     @classmethod
