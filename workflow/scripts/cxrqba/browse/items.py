@@ -44,6 +44,7 @@ def table_item(path: Path, captions: Iterable[Path]) -> dict[str, Any]:
     return {
         "name": path.stem,
         "title": visible(title),
+        "short": visible(title.partition(" (")[0]),
         "blocks": blocks,
         "notes": notes,
         "caption": caption(path.stem, captions),
@@ -70,6 +71,7 @@ def figure_item(path: Path, captions: Iterable[Path]) -> dict[str, Any]:
     return {
         "name": path.stem,
         "title": _figure_title(path.stem),
+        "short": _figure_title(path.stem),
         "uri": data_uri(path.read_bytes(), "image/png"),
         "caption": caption(path.stem, captions),
     }

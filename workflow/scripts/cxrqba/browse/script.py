@@ -39,7 +39,7 @@ function listing(items, build) {
   const contents = make("ul", "contents"), panel = make("div", "", contents);
   for (const one of items) {
     const made = build(one);
-    contents.append(make("li", "", button("", () => made.scrollIntoView(), one.title)));
+    contents.append(make("li", "", button("", () => made.scrollIntoView(), one.short)));
     panel.append(made);
   }
   if (!items.length) panel.append(make("p", "empty", "None was made."));

@@ -76,5 +76,8 @@ tbody tr:nth-child(even) { background: #f6f6f6; }
 section.entry { border-bottom: 1px solid #ddd; padding: .6rem 0 1rem; scroll-margin-top: 4rem; }
 section.entry p { max-width: 62rem; }
 section.entry img { max-width: 100%; height: auto; border: 1px solid #eee; }
-.contents { columns: 22rem; font-size: .9rem; padding-left: 1.1rem; }
+.contents { columns: 20rem; font-size: .9rem; padding: 0; list-style: none; }
+.contents li { break-inside: avoid; margin: .1rem 0; }
+.contents button { border: 0; padding: 0; text-align: left; color: #005a8c;
+ text-decoration: underline; }
 """
