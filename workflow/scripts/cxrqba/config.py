@@ -474,6 +474,45 @@ class ReviewConfig(Block):
     seed: int = Field(0, description="another seed draws other cases")
 
 
+class LeaksConfig(Block):
+    """How splits are compared, and above which limits nothing is released."""
+
+    similarity: float = Field(
+        0.8, gt=0, le=1, description="shared triples of words (Jaccard) that make a near-duplicate"
+    )
+    answer_words: int = Field(
+        15, ge=1, description="shorter answers repeat by design: not compared"
+    )
+    studies: int = Field(
+        5000, ge=1, description="studies of each split whose answers are compared, drawn at random"
+    )
+    seed: int = Field(0, description="another seed draws other studies")
+    tag_parts: int = Field(50, ge=1, description="answer parts a tag needs to be judged")
+    max_shared_patients: int = Field(0, ge=0, description="limit: patients in several splits")
+    max_duplicate_reports: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="limit: share of held-out reports near one of an earlier split",
+    )
+    max_duplicate_answers: float = Field(0.5, ge=0, le=1, description="limit: the same of answers")
+    max_question_only: float = Field(
+        0.9,
+        ge=0,
+        le=1,
+        description="limit: balanced accuracy of guessing yes or no from the question alone",
+    )
+    min_positive: float = Field(
+        0.1, ge=0, le=1, description="limit: share of positive main answers"
+    )
+    max_positive: float = Field(
+        0.9, ge=0, le=1, description="limit: share of positive main answers"
+    )
+    max_one_sided_tags: float = Field(
+        0.8, ge=0, le=1, description="limit: share of tags that are nearly always yes, or no"
+    )
+
+
 class EvaluateConfig(Block):
     """What the results are compared with; empty lists: nothing."""
 
@@ -486,6 +525,7 @@ class EvaluateConfig(Block):
     )
     second_judge: JudgementsReference | None = Field(None, description="judge: another one")
     review: ReviewConfig = ReviewConfig()
+    leaks: LeaksConfig = LeaksConfig()
     bootstrap: int = Field(1000, ge=0, description="bootstrap draws; 0: no intervals")
     seed: int = 0
 

@@ -782,6 +782,30 @@ JUDGE_MISSES = pl.Schema(
 )
 """Single planted pairs that a judge got wrong, of the part "dev" and those written by hand."""
 
+LEAK_SCORES = pl.Schema(
+    {
+        "dataset": STR,
+        "check": STR,  # patients, reports, answers, question_only, positive, tags
+        "subject": STR,  # splits, strategy or tag the row is about
+        "metric": STR,
+        "value": FLOAT,  # NaN where undefined
+        "count": INT,  # patients, reports, answers or parts behind the value
+        "limit": STR,  # key of evaluate.leaks that the value must keep, or null
+    }
+)
+
+LEAK_PAIRS = pl.Schema(
+    {
+        "check": STR,  # patients, reports, answers
+        "split": STR,
+        "item": STR,  # patient id; study id; study id and question id
+        "other_split": STR,
+        "other_item": STR,
+        "similarity": FLOAT,  # Jaccard index of the triples of words; 1 for a patient
+    }
+)
+"""What leaks from an earlier split into a later one: the nearest of each item, by ids alone."""
+
 # --- labels for one's own use -------------------------------------------------------------------
 
 LABELS = pl.Schema(
