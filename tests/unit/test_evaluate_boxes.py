@@ -1,26 +1,26 @@
-"""Box overlap: exact areas, pairs, unpaired targets, frames of another size, bad files."""
+"""Finding boxes against MS-CXR: pairs, counts, baselines, frames of another size, bad files."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from box_fixtures import MS_CXR_HEADER, images, lung, ms_cxr, observation, run, values
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from cxrqba.config import BoxReference
 from cxrqba.errors import UserError
-from cxrqba.evaluate.boxes import Settings, evaluate, read_ms_cxr
+from cxrqba.evaluate.boxes import Expert
+from cxrqba.evaluate.ms_cxr import read_ms_cxr
 from cxrqba.evaluate.rectangles import overlap
-from cxrqba.reference.tables import load_reference
-from cxrqba.schema import BOX_SCORES, IMAGES, OBSERVATIONS
-from cxrqba.tables import frame
+from cxrqba.schema import BOX_PAIRS, BOX_SCORES, LEDGER
 
-REFERENCE = load_reference(Path(__file__).parents[2] / "resources" / "reference")
-HEADER = "dicom_id,category_name,label_text,path,x,y,w,h,image_width,image_height,split\n"
-
+AIR = "i1,Pneumothorax,air,p,0,0,10,10,100,100,test"
 boxes = st.lists(
     st.tuples(*[st.integers(0, 12)] * 4).map(
         lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
@@ -43,94 +43,135 @@ def test_areas_agree_with_counting_pixels(
     assert overlap(first, second) == expected
 
 
-def observation(
-    study: str, finding: str, image: str, box: list[float], **more: Any
-) -> dict[str, Any]:
-    return {
-        "study_id": study,
-        "obs_id": "O01",
-        "obs_entities": [finding],
-        "positiveness": "pos",
-        "from_report": True,
-        "localization": [{"image_id": image, "bboxes": [box]}],
-        **more,
-    }
-
-
-def images(width: int = 100, height: int = 100) -> pl.DataFrame:
-    return frame(
-        [
-            {
-                "patient_id": f"p{i}",
-                "study_id": f"s{i}",
-                "image_id": f"i{i}",
-                "width": width,
-                "height": height,
-            }
-            for i in (1, 2)
-        ],
-        IMAGES,
-    )
-
-
-def gold(folder: Path, *rows: str) -> Path:
-    path = folder / "gold.csv"
-    path.write_text(HEADER + "".join(f"{r}\n" for r in rows), encoding="utf-8")
-    return path
-
-
-def score(
-    path: Path, observations: list[dict[str, Any]], shown: pl.DataFrame | None = None
-) -> dict[tuple[str, str, str], dict[str, Any]]:
-    table = evaluate(
-        frame(observations, OBSERVATIONS),
-        images() if shown is None else shown,
-        [("gold", "ms_cxr", path)],
-        REFERENCE,
-        Settings("test", bootstrap=20),
-    )
-    assert table.schema == BOX_SCORES
-    return {(r["system"], r["class"], r["metric"]): r for r in table.iter_rows(named=True)}
+def expert(path: Path, **more: object) -> Expert:
+    return Expert("gold", "ms_cxr", path, **more)  # type: ignore[arg-type]
 
 
 def test_values_worked_out_by_hand(tmp_path: Path) -> None:
-    path = gold(
+    path = ms_cxr(
         tmp_path,
         "i1,Pleural Effusion,small effusion,p,0,0,20,10,100,100,test",
         "i1,Pleural Effusion,another phrase,p,0,0,20,20,100,100,test",
         "i2,Pneumothorax,air,p,0,0,10,10,100,100,test",
         "i9,Pneumothorax,image not in the run,p,0,0,10,10,100,100,test",
     )
-    found = score(
-        path,
-        [
-            observation("s1", "pleural effusion", "i1", [0.0, 0.0, 40.0, 20.0]),
-            observation("s1", "empyema", "i1", [0.0, 0.0, 10.0, 10.0], obs_id="O02"),
-            observation("s1", "cardiomegaly", "i1", [0.0, 0.0, 9.0, 9.0], obs_id="O03"),
-            observation("s2", "pneumothorax", "i2", [0.0, 0.0, 9.0, 9.0], positiveness="neg"),
-            observation("s2", "pneumothorax", "i2", [0.0, 0.0, 9.0, 9.0], from_report=False),
-            observation("s2", "pneumothorax", "i2", [0.0, 0.0, 9.0, 9.0], obs_id="OIND"),
-        ],
-    )
-    effusion = {m: found["ours", "Pleural Effusion", m]["value"] for m in ("iou", "iop", "iot")}
+    seen = [
+        observation("pleural effusion", "i1", [0, 0, 40, 20]),
+        observation("empyema", "i1", [0, 0, 10, 10], obs_id="O02"),
+        observation("cardiomegaly", "i1", [0, 0, 9, 9], obs_id="O03"),
+        observation("pneumothorax", "i2", [0, 0, 9, 9], positiveness="neg"),
+        observation("pneumothorax", "i2", [0, 0, 9, 9], from_report=False),
+        observation("pneumothorax", "i2", [0, 0, 9, 9], obs_id="OIND"),
+    ]
+    found = run(expert(path), seen, lungs=[lung("i1", "left lung", 0, 0, 50, 100)])
+    assert (found.scores.schema, found.pairs.schema) == (BOX_SCORES, BOX_PAIRS)
+    cells = values(found)
+    effusion = {m: cells["ours", "Pleural Effusion", m] for m in ("iou", "iop", "iot")}
     assert effusion == {"iou": 0.5, "iop": 0.5, "iot": 1.0}
-    assert found["ours", "micro", "iou"]["pairs"] == 1
-    assert found["ours", "micro", "iou@30"]["value"] == 1.0
-    assert found["ours", "micro", "targets_without_prediction"]["value"] == 1
-    assert found["ours", "Pneumothorax", "targets_without_prediction"]["value"] == 1
-    assert found["ours", "Cardiomegaly", "predictions_without_target"]["value"] == 1
-    assert np.isnan(found["ours", "Pneumothorax", "iou"]["value"])
-    whole = found["whole image", "micro", "iot"]
-    assert (whole["value"], whole["pairs"]) == (1.0, 2)
-    assert found["whole image", "Pneumothorax", "iop"]["value"] == pytest.approx(0.01)
+    assert (cells["ours", "micro", "pairs"], cells["ours", "micro", "targets"]) == (1, 2)
+    assert cells["ours", "micro", "iou@30"] == 1.0
+    assert cells["ours", "micro", "hits@30"] == 0.5
+    assert cells["ours", "micro", "targets_without_prediction"] == 1
+    assert cells["ours", "Pneumothorax", "targets_without_prediction"] == 1
+    assert cells["ours", "Cardiomegaly", "predictions_without_target"] == 1
+    assert cells["ours", "micro", "predictions_without_target"] == 1
+    assert math.isnan(cells["ours", "Pneumothorax", "iou"])
+    assert cells["ours", "Pneumothorax", "hits@30"] == 0.0
+    assert cells["whole image", "micro", "pairs"] == 1  # the pairs of ours
+    assert cells["whole image", "micro", "iop"] == pytest.approx(0.04)
+    assert cells["lungs", "micro", "iop"] == pytest.approx(0.08)
+    assert cells["lungs", "micro", "targets_without_prediction"] == 1  # no lungs found in i2
+    assert found.ledger.rows(named=True)[0]["reason"] == "not_in_dataset"
+
+
+def test_pairs_hold_every_target_with_every_system(tmp_path: Path) -> None:
+    found = run(expert(ms_cxr(tmp_path, AIR)), [observation("pneumothorax", "i1", [5, 0, 15, 10])])
+    ours = found.pairs.row(by_predicate=pl.col("system") == "ours", named=True)
+    assert (ours["paired"], ours["predicted_area"], ours["target_area"]) == (True, 100, 100)
+    assert ours["iou"] == pytest.approx(1 / 3)
+    assert found.pairs["system"].to_list() == ["ours", "lungs", "whole image"]
+
+
+def test_a_fallback_is_no_lung(tmp_path: Path) -> None:
+    lungs = [lung("i1", "left lung", 0, 0, 50, 100, is_fallback=True)]
+    found = run(expert(ms_cxr(tmp_path, AIR)), lungs=lungs)
+    assert values(found)["lungs", "micro", "targets_without_prediction"] == 1
+
+
+def test_intervals_are_over_patients(tmp_path: Path) -> None:
+    path = ms_cxr(tmp_path, AIR, AIR.replace("i1", "i2"))
+    seen = [observation("pneumothorax", i, [0, 0, 10, 10 * n]) for n, i in ((1, "i1"), (10, "i2"))]
+    row = run(expert(path), seen, bootstrap=200).scores.row(
+        by_predicate=(pl.col("metric") == "iou@30") & (pl.col("class") == "micro")
+        & (pl.col("system") == "ours"),
+        named=True,
+    )  # fmt: skip
+    assert (row["value"], row["low"], row["high"]) == (0.5, 0.0, 1.0)
 
 
 def test_a_frame_of_another_size_is_scaled(tmp_path: Path) -> None:
-    path = gold(tmp_path, "i1,Pneumothorax,air,p,10,10,10,10,100,100,test")
-    prediction = observation("s1", "pneumothorax", "i1", [20.0, 30.0, 40.0, 60.0])
-    found = score(path, [prediction], images(width=200, height=300))
-    assert found["ours", "micro", "iou"]["value"] == 1.0
-    assert found["whole image", "micro", "iop"]["value"] == pytest.approx(0.01)
+    path = ms_cxr(tmp_path, "i1,Pneumothorax,air,p,10,10,10,10,100,100,test")
+    seen = [observation("pneumothorax", "i1", [20, 20, 40, 40])]
+    assert values(run(expert(path), seen, images(200, 200)))["ours", "micro", "iou"] == 1.0
+    assert values(run(expert(path), seen, images(None, None)))["ours", "micro", "iou"] == 0.0
+
+
+def test_a_frame_of_another_shape_is_left_out(tmp_path: Path) -> None:
+    found = run(expert(ms_cxr(tmp_path, AIR)), shown=images(200, 300))
+    assert found.pairs.is_empty()
+    (row,) = found.ledger.iter_rows(named=True)
+    assert (row["item_id"], row["reason"]) == ("i1", "frame_differs")
+    assert "100 x 100, the image 200 x 300" in row["detail"]
+
+
+def test_gold_without_overlap_is_said(tmp_path: Path) -> None:
+    found = run(expert(ms_cxr(tmp_path, AIR.replace("i1", "elsewhere"))))
+    assert "WARNING: no image in common" in found.remarks[0]
+    assert values(found)["ours", "micro", "targets"] == 0
+    assert math.isnan(values(found)["ours", "micro", "iou"])
+
+
+def test_classes_can_be_merged(tmp_path: Path) -> None:
+    path = ms_cxr(
+        tmp_path,
+        "i1,Pneumonia,a,p,0,0,10,10,100,100,test",
+        "i1,Consolidation,b,p,10,0,10,10,100,100,test",
+    )
+    merged = expert(path, merges={"Airspace": ["Pneumonia", "Consolidation"]})
+    found = run(merged, [observation("pneumonia", "i1", [0, 0, 20, 10])])
+    cells = values(found)
+    assert (cells["ours", "Airspace", "iou"], cells["ours", "micro", "targets"]) == (1.0, 1)
+    assert ("ours", "Pneumonia", "iou") not in cells
+    assert "Airspace = Pneumonia + Consolidation" in found.scores["protocol"][0]
+    for merges, message in (
+        ({"A": ["Pneumonja"]}, "unknown class 'Pneumonja' .did you mean 'Pneumonia'"),
+        ({"A": ["Pneumonia"], "B": ["Pneumonia"]}, "merged twice"),
+    ):
+        with pytest.raises(UserError, match=message):
+            run(expert(path, merges=merges))
+
+
+@pytest.mark.parametrize(
+    ("row", "reason", "area"),
+    [
+        ("i1,Pneumothorax,a,p,,0,10,10,100,100,test", "no_coordinates", None),
+        ("i1,Pneumothorax,a,p,nan,0,10,10,100,100,test", "no_coordinates", None),
+        ("i1,Pneumothorax,a,p,5,5,0,10,100,100,test", "no_area", None),
+        ("i1,Pneumothorax,a,p,5,5,10,-3,100,100,test", "no_area", None),
+        ("i1,Pneumothorax,a,p,100,5,10,10,100,100,test", "outside_image", None),
+        ("i1,Pneumothorax,a,p,95,5,10,10,100,100,test", "beyond_image", 50),
+    ],
+)
+def test_unusable_boxes_stand_in_the_ledger(
+    tmp_path: Path, row: str, reason: str, area: float | None
+) -> None:
+    found = run(expert(ms_cxr(tmp_path, row)))
+    assert found.ledger.schema == LEDGER
+    (entry,) = found.ledger.iter_rows(named=True)
+    assert (entry["item_id"], entry["reason"]) == ("i1", reason)
+    assert "line 2: box of 'Pneumothorax'" in entry["detail"]
+    areas = found.pairs["target_area"].unique().to_list()
+    assert areas == ([] if area is None else [area])
 
 
 @pytest.mark.parametrize(
@@ -138,31 +179,29 @@ def test_a_frame_of_another_size_is_scaled(tmp_path: Path) -> None:
     [
         (["i1,Pneumotorax,a,p,0,0,1,1,9,9,test"], r"line 2: unknown category 'Pneumotorax'.*x'"),
         (["i1,Pneumothorax,a,p,0,zero,1,1,9,9,test"], "line 2, y: 'zero' is not a number"),
-        (["i1,Pneumothorax,a,p,0,0,0,1,9,9,test"], "line 2: width and height"),
-        (
-            [
-                "i1,Pneumothorax,a,p,0,0,1,1,9,9,test",
-                "i1,Pneumothorax,a,p,0,0,1,1,8,9,test",
-            ],
-            "line 3: image size differs",
-        ),
+        (["i1,Pneumothorax,a,p,0,0,1,1,0,9,test"], "line 2: the image's size 0 x 9"),
+        (["i1,Pneumothorax,a,p,0,0"], "line 2: not the 11 cells of the header"),
+        ([AIR, AIR.replace("100,100", "90,100")], "line 3: image size differs"),
     ],
 )
 def test_bad_rows_are_named(tmp_path: Path, rows: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        read_ms_cxr(gold(tmp_path, *rows), ["Pneumothorax"])
+        read_ms_cxr(ms_cxr(tmp_path, *rows), ["Pneumothorax"])
+
+
+def test_options_of_readers_are_none_of_ms_cxr() -> None:
+    given = {"name": "x", "format": "ms_cxr", "path": "x.csv"}
+    assert BoxReference(**given).certainty == 3
+    with pytest.raises(ValidationError, match="ms_cxr knows no certainty, phases"):
+        BoxReference(**given, phases=[1], certainty=4)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         read_ms_cxr(tmp_path / "absent.csv", [])
-    path = tmp_path / "gold.csv"
-    path.write_text(HEADER.replace("category_name", "category"), encoding="utf-8")
+    path = ms_cxr(tmp_path, header=MS_CXR_HEADER.replace("category_name", "category"))
     with pytest.raises(UserError, match=r"no column 'category_name' \(did you mean 'category'"):
         read_ms_cxr(path, [])
-
-
-def test_no_references_give_an_empty_table() -> None:
-    table = evaluate(frame([], OBSERVATIONS), images(), [], REFERENCE, Settings("test"))
-    assert table.is_empty()
-    assert table.schema == BOX_SCORES
+    path.write_bytes(b"\x1f\x8b\xff\xfe")
+    with pytest.raises(UserError, match="no UTF-8 text"):
+        read_ms_cxr(path, [])

@@ -12,7 +12,7 @@ from cxrqba import schema
 from cxrqba.errors import UserError
 from cxrqba.paper.accounting import accounting_table
 from cxrqba.paper.scan import scan
-from cxrqba.paper.scores import box_table, label_table, region_table
+from cxrqba.paper.scores import label_table, region_table
 from cxrqba.paper.settings import paper_settings
 from cxrqba.paper.tables import (
     Block,
@@ -127,18 +127,7 @@ def test_label_table_orders_sets_and_keeps_undefined(tmp_path: Path):
     assert "(Demo)" in table.title
 
 
-def test_box_and_region_tables(tmp_path: Path):
-    box = {"dataset": "Demo", "reference": "boxes", "system": "ours", "pairs": 12}
-    rows = [
-        {**box, "class": "micro", "metric": "iou@30", "value": 0.5, "low": 0.4, "high": 0.6},
-        {**box, "class": "micro", "metric": "targets_without_prediction", "value": 3.0},
-        {**box, "class": "Edema", "metric": "iou@30", "value": NAN},
-    ]
-    path = write_rows(tmp_path / "b.parquet", rows, schema.BOX_SCORES)
-    pooled, classes = (block.frame for block in box_table([path], "Demo").blocks)
-    assert pooled.columns[4:] == ["IoU @30", "Targets without box", "Boxes without target"]
-    assert pooled.row(0) == ("boxes", "ours", "micro", "12", "0.50 [0.40, 0.60]", "3", "–")
-    assert classes.row(0) == ("Edema", "ours", "12", "–", "–", "–")
+def test_region_table(tmp_path: Path):
     region = {
         "dataset": "Demo", "reference": "masks", "system": "ours", "structure": "heart",
         "metric": "iou_mean", "value": 0.8, "low": None, "high": None, "images": 20, "found": 19,
@@ -165,9 +154,7 @@ def test_accounting_follows_the_flow(tmp_path: Path):
     assert table.blocks[0].frame.row(1) == ("", "studies lost", "no report", "2")
 
 
-@pytest.mark.parametrize(
-    "make", [label_table, box_table, region_table, uniqueness_table, accounting_table]
-)
+@pytest.mark.parametrize("make", [label_table, region_table, uniqueness_table, accounting_table])
 def test_without_data_a_table_says_why(make):
     text = to_markdown(make([], "Demo"))
     assert "No data: " in text

@@ -78,10 +78,13 @@ rule evaluate_boxes:
     input:
         observations=shards_of("build_graphs", "observations"),
         images=shards_of("prepare_studies", "images"),
+        regions=shards_of("segment_anatomy", "boxes"),
         gold=gold("boxes"),
         reference=reference_tables(),
     output:
         scores="<results>/evaluate_boxes/scores.parquet",
+        pairs="<results>/evaluate_boxes/pairs.parquet",
+        ledger="<results>/evaluate_boxes/ledger.parquet",
     log:
         "<logs>/evaluate_boxes.log",
     benchmark:
@@ -97,9 +100,10 @@ rule evaluate_boxes:
     message:
         "evaluate_boxes: finding boxes against expert boxes"
     shell:
-        "step evaluate_boxes --observations {input.observations}"
-        " --images {input.images} --reference resources/reference --scores {output.scores}"
-        " --settings {params.settings:q} --log {log} # code {params.code}"
+        "step evaluate_boxes --observations {input.observations} --images {input.images}"
+        " --regions {input.regions} --reference resources/reference --scores {output.scores}"
+        " --pairs {output.pairs} --ledger {output.ledger} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
 
 
 rule evaluate_regions:

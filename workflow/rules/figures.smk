@@ -191,3 +191,35 @@ rule figure_regions:
         "step figure_regions --overlaps {input.overlaps} --status {input.status}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
+
+
+rule figure_box_thresholds:
+    input:
+        pairs="<results>/evaluate_boxes/pairs.parquet",
+    output:
+        csv="<results>/figures/figure_box_thresholds.csv",
+        pdf="<results>/figures/figure_box_thresholds.pdf",
+        png=report(
+            "<results>/figures/figure_box_thresholds.png",
+            caption="../report/figure_box_thresholds.rst",
+            category="Figures",
+            labels={"figure": "boxes: overlap by threshold"},
+        ),
+    log:
+        "<logs>/figure_box_thresholds.log",
+    benchmark:
+        "<benchmarks>/figure_box_thresholds.tsv"
+    conda:
+        "../envs/plot.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        code=code("figure_box_thresholds"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "figure_box_thresholds: overlap of finding boxes by threshold"
+    shell:
+        "step figure_box_thresholds --pairs {input.pairs}"
+        " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

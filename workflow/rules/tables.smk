@@ -66,6 +66,68 @@ rule table_2b_boxes:
         " --log {log} # code {params.code}"
 
 
+rule table_9_ms_cxr:
+    input:
+        scores="<results>/evaluate_boxes/scores.parquet",
+    output:
+        csv="<results>/tables/table_9_ms_cxr.csv",
+        markdown=report(
+            "<results>/tables/table_9_ms_cxr.md",
+            caption="../report/table_9_ms_cxr.rst",
+            category="Tables",
+            labels={"table": "9: boxes, MS-CXR per class"},
+        ),
+    log:
+        "<logs>/table_9_ms_cxr.log",
+    benchmark:
+        "<benchmarks>/table_9_ms_cxr.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_9_ms_cxr"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_9_ms_cxr"
+    shell:
+        "step table_9_ms_cxr --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_10_reflacx:
+    input:
+        scores="<results>/evaluate_boxes/scores.parquet",
+    output:
+        csv="<results>/tables/table_10_reflacx.csv",
+        markdown=report(
+            "<results>/tables/table_10_reflacx.md",
+            caption="../report/table_10_reflacx.rst",
+            category="Tables",
+            labels={"table": "10: boxes, REFLACX per class"},
+        ),
+    log:
+        "<logs>/table_10_reflacx.log",
+    benchmark:
+        "<benchmarks>/table_10_reflacx.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_10_reflacx"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_10_reflacx"
+    shell:
+        "step table_10_reflacx --scores {input.scores}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
 rule table_3_uniqueness:
     input:
         questions=shards_of("generate_qa", "questions"),

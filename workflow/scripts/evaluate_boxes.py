@@ -1,7 +1,8 @@
-"""Compare the boxes of observations with expert boxes (paper Sec. 4.1, Tabs 2b, 9)."""
+"""Compare the boxes of observations with expert boxes and ellipses (paper Sec. 4.1, C.3)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -9,9 +10,11 @@ from pydantic import BaseModel, ConfigDict
 from cxrqba import step
 from cxrqba.config import BoxReference
 from cxrqba.evaluate import boxes
+from cxrqba.evaluate.box_scores import Settings as ScoreSettings
+from cxrqba.evaluate.reflacx import Cut
 from cxrqba.reference.tables import load_reference
-from cxrqba.schema import BOX_SCORES, IMAGES, OBSERVATIONS
-from cxrqba.tables import read_tables, write_table
+from cxrqba.schema import BOX_PAIRS, BOX_SCORES, IMAGES, LEDGER, OBSERVATIONS, REGION_BOXES
+from cxrqba.tables import read_table, read_tables, write_table
 
 
 class Settings(BaseModel):
@@ -25,20 +28,35 @@ class Settings(BaseModel):
     seed: int = 0
 
 
+def expert(given: BoxReference) -> boxes.Expert:
+    """The expert set that the configuration names."""
+    plain = boxes.Expert(given.name, given.format, Path(given.path), given.merges)
+    if given.format == "ms_cxr":
+        return plain
+    return replace(plain, poolings=given.poolings, cut=Cut(given.phases, given.certainty))
+
+
 def main() -> None:
-    args = step.arguments(__doc__, lists=("observations", "images"), files=("reference", "scores"))
+    args = step.arguments(
+        __doc__,
+        lists=("observations", "images", "regions"),
+        files=("reference", "scores", "pairs", "ledger"),
+    )
     settings = Settings.model_validate(args.settings)
-    scores = boxes.evaluate(
-        read_tables(args.observations, OBSERVATIONS),
+    found = boxes.evaluate(
+        (read_table(path, OBSERVATIONS) for path in args.observations),
         read_tables(args.images, IMAGES),
-        [(r.name, r.format, Path(r.path)) for r in settings.references],
+        (read_table(path, REGION_BOXES) for path in args.regions),
+        map(expert, settings.references),
         load_reference(args.reference),
-        boxes.Settings(settings.dataset, settings.bootstrap, settings.seed),
+        ScoreSettings(settings.dataset, settings.bootstrap, settings.seed),
     )
-    write_table(scores, args.scores, BOX_SCORES)
-    step.log.info(
-        "evaluate_boxes: %d reference sets, %d scores", len(settings.references), scores.height
-    )
+    write_table(found.scores, args.scores, BOX_SCORES)
+    write_table(found.pairs, args.pairs, BOX_PAIRS)
+    write_table(found.ledger, args.ledger, LEDGER)
+    for remark in found.remarks:
+        step.log.info("evaluate_boxes: %s", remark)
+    step.log.info("evaluate_boxes: %d scores", found.scores.height)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Write Table 2b: agreement of finding boxes with expert boxes."""
+"""Write Table 2b: finding boxes against expert boxes, all classes together."""
 
 from cxrqba import step
-from cxrqba.paper.scores import box_table
+from cxrqba.paper.box_tables import pooled_table
 from cxrqba.paper.settings import paper_settings
 from cxrqba.paper.tables import write_outputs
 
 
 def main() -> None:
     args = step.arguments(__doc__, files=("csv", "markdown"), lists=("scores",))
-    table = box_table(args.scores, paper_settings(args.settings).title)
+    title = paper_settings(args.settings).title
+    table = pooled_table(args.scores, title)
     write_outputs(table, args.csv, args.markdown)
     step.log.info("table_2b_boxes: %d rows", table.data.height)
 

@@ -420,11 +420,37 @@ class LabelReference(Block):
 
 
 class BoxReference(Block):
-    """Expert boxes to compare finding boxes with."""
+    """Expert boxes or ellipses to compare finding boxes with."""
 
     name: str
-    format: Literal["ms_cxr"]
-    path: str
+    format: Literal["ms_cxr", "reflacx"]
+    path: str = Field(
+        description="ms_cxr: MS_CXR_Local_Alignment_v1.1.0.csv; reflacx: folder with main_data/"
+    )
+    merges: dict[str, list[str]] = Field(
+        default_factory=dict, description="merged class -> the classes it replaces"
+    )
+    phases: list[Literal[1, 2, 3]] = Field(
+        default_factory=lambda: [1, 2, 3],  # type: ignore[arg-type]
+        min_length=1,
+        description="reflacx: which phases of reading",
+    )
+    certainty: int = Field(
+        3, ge=1, le=5, description="reflacx: less certain ellipses are left out; 3 is 'possibly'"
+    )
+    poolings: list[Literal["reading", "union", "majority"]] = Field(
+        default_factory=lambda: ["union", "majority", "reading"],  # type: ignore[arg-type]
+        min_length=1,
+        description="reflacx: what readers of one image make together: all that any of them "
+        "marked (union), what more than half of them marked, or each reading by itself",
+    )
+
+    @model_validator(mode="after")
+    def _readers_belong_to_reflacx(self) -> BoxReference:
+        given = self.model_fields_set & {"phases", "certainty", "poolings"}
+        if self.format == "ms_cxr" and given:
+            raise ValueError(f"format ms_cxr knows no {', '.join(sorted(given))}")
+        return self
 
 
 class RegionReference(Block):

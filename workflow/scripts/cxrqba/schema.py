@@ -631,16 +631,40 @@ STUDY_LABELS = pl.Schema(
 BOX_SCORES = pl.Schema(
     {
         "dataset": STR,
-        "reference": STR,
-        "system": STR,
-        "class": STR,
-        "metric": STR,  # iou, iop, iot (means) or share at 30 %
+        "reference": STR,  # expert set
+        "format": STR,  # ms_cxr, reflacx
+        "pooling": STR,  # readers of an image: reading (each), union, majority
+        "system": STR,  # ours, lungs, whole image
+        "class": STR,  # a class of the expert set, or micro: all pairs
+        "metric": STR,  # iou, iop, iot, their share at 30 %, hits@30 of all targets; two counts
         "value": FLOAT,
-        "low": FLOAT,
+        "low": FLOAT,  # 95 % bootstrap interval over patients
         "high": FLOAT,
-        "pairs": INT,
+        "pairs": INT,  # targets with a box of ours
+        "targets": INT,
+        "protocol": STR,
     }
 )
+
+BOX_PAIRS = pl.Schema(
+    {
+        "dataset": STR,
+        "reference": STR,
+        "pooling": STR,
+        "system": STR,
+        "image_id": STR,
+        "reading": STR,  # null where readers are pooled
+        "class": STR,
+        "paired": BOOL,  # we have a box: the conditional scores are about these
+        "predicted": BOOL,  # this system has one
+        "predicted_area": FLOAT,  # square pixels of the original image
+        "target_area": FLOAT,
+        "iou": FLOAT,  # 0 without a box, as the next two
+        "iop": FLOAT,
+        "iot": FLOAT,
+    }
+)
+"""Every target with the boxes of every system."""
 
 REGION_SCORES = pl.Schema(
     {

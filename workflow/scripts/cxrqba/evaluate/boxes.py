@@ -1,235 +1,242 @@
-"""Finding boxes against expert boxes (paper Sec. 4.1, C.3; Tabs 2b, 9).
+"""Finding boxes against what experts marked (paper Sec. 4.1, C.3; Tabs 2b, 9, 10).
 
-A pair is an (image, class) with at least one expert box and at least one box of an observation from
-the report that asserts the class; each side is the union of its boxes, in original pixels. IoU is
-the intersection over the union, IoP over the prediction, IoT over the target; "@30" is the share of
-pairs that reach 0.3. These scores are conditional on a prediction, as in the paper; the targets
-without one are counted beside them. The whole image as prediction is the baseline.
+A pair is an (image, class) with an expert's shape and a box of an observation of the report that
+asserts the class; each side is the union of its shapes, in pixels of the original image. IoU is the
+intersection over the union, IoP over the prediction, IoT over the target; "@30" is the share of
+pairs that reach 0.3. These scores are conditional on a prediction, as in the paper. Beside them
+stand the share of *all* targets whose IoU reaches 0.3, the targets without a box and the boxes
+without a target; and two systems that know nothing of the finding, the lungs as localised and the
+whole image, on the pairs of ours.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from cxrqba.errors import UserError, nearest
-from cxrqba.evaluate.metrics import draw_weights, interval
-from cxrqba.evaluate.rectangles import Box, overlap
+from cxrqba.evaluate import box_scores
+from cxrqba.evaluate.box_scores import Overlap, Settings
+from cxrqba.evaluate.expert_shapes import Key, LeftOut, Pooling, Reading, Target, fit, merge, pool
+from cxrqba.evaluate.ms_cxr import read_ms_cxr
+from cxrqba.evaluate.reflacx import CERTAINTIES, Cut, read_reflacx
+from cxrqba.evaluate.shapes import Shape, overlap
 from cxrqba.reference.tables import Reference
-from cxrqba.schema import BOX_SCORES
+from cxrqba.schema import BOX_PAIRS, BOX_SCORES, LEDGER
 from cxrqba.tables import frame
 
-OURS = "ours"
-BASELINE = "whole image"
-CLASSES = "ms_cxr"
-THRESHOLD = 0.3
-METRICS = ("iou", "iop", "iot", "iou@30", "iop@30", "iot@30")
-_COLUMNS = ("dicom_id", "category_name", "x", "y", "w", "h", "image_width", "image_height")
-Key = tuple[str, str]  # image id, class
-
-
-@dataclass
-class Target:
-    """Expert boxes of one class in one image, and the size of the frame they are given in."""
-
-    width: float
-    height: float
-    boxes: list[Box] = field(default_factory=list)
+OURS, LUNGS, IMAGE = "ours", "lungs", "whole image"
+SYSTEMS = (OURS, LUNGS, IMAGE)
+LUNG_REGIONS = ("left lung", "right lung")
+Places = Mapping[tuple[str, str], Sequence[Shape]]
+"""(image, class) -> boxes of a system."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Title of the dataset, bootstrap draws and seed."""
+class Expert:
+    """An expert set to compare with; ``certainty`` and ``phases`` are those of REFLACX."""
 
-    dataset: str
-    bootstrap: int = 1000
-    seed: int = 0
+    name: str
+    format: str  # ms_cxr or reflacx
+    path: Path
+    merges: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    poolings: Sequence[Pooling] = ("union",)
+    cut: Cut = field(default_factory=Cut)
 
-
-def read_ms_cxr(path: Path, classes: Iterable[str]) -> dict[Key, Target]:
-    """Targets of an MS-CXR CSV: one row a box, x, y, w, h in pixels of the stated image size."""
-    known = set(classes)
-    targets: dict[Key, Target] = {}
-    for line, row in _rows(path):
-        where = f"{path}, line {line}"
-        name = row["category_name"].strip()
-        if name not in known:
-            raise UserError(f"{where}: unknown category '{name}'{nearest(name, known)}")
-        x, y, w, h, width, height = (_number(row[c], f"{where}, {c}") for c in _COLUMNS[2:])
-        if w <= 0 or h <= 0 or width <= 0 or height <= 0:
-            raise UserError(f"{where}: width and height of box and image must be positive")
-        target = targets.setdefault((row["dicom_id"].strip(), name), Target(width, height))
-        if (target.width, target.height) != (width, height):
-            raise UserError(f"{where}: image size differs from that of an earlier row of the image")
-        target.boxes.append((x, y, x + w, y + h))
-    return targets
+    def protocol(self, pooling: Pooling) -> str:
+        """What the scores rest on, in words."""
+        parts = ["positive observations of the report, of any certainty"]
+        if self.format == "reflacx":
+            level = f"{self.cut.certainty} ({CERTAINTIES[self.cut.certainty]})"
+            phases = " and ".join(map(str, self.cut.phases))
+            parts += [f"ellipses of certainty {level} or higher", f"phase {phases}"]
+            parts.append(
+                {"reading": "each reading by itself"}.get(pooling, f"{pooling} of readers")
+            )
+        merged = "; ".join(f"{new} = {' + '.join(old)}" for new, old in self.merges.items())
+        return ", ".join([*parts, f"merged classes: {merged or 'none'}"])
 
 
-def predicted_boxes(
-    observations: pl.DataFrame, classes: Mapping[str, frozenset[str]]
-) -> dict[Key, list[Box]]:
-    """Boxes of the observations that assert a class, by (image, class).
+@dataclass(frozen=True)
+class Evaluation:
+    """BOX_SCORES, BOX_PAIRS, LEDGER rows of expert shapes left out, and lines for the log."""
 
-    ``observations`` needs obs_id, obs_entities, positiveness, from_report, localization.
-    """
-    asserted = observations.filter(
-        pl.col("from_report"), pl.col("positiveness") == "pos", pl.col("obs_id") != "OIND"
-    ).select("obs_entities", "localization")
-    boxes: dict[Key, list[Box]] = {}
-    for entities, localization in asserted.iter_rows():
-        found = [c for c, members in classes.items() if members.intersection(entities or ())]
-        for entry in localization or ():
-            for name in found:
-                if entry["bboxes"]:
-                    boxes.setdefault((entry["image_id"], name), []).extend(entry["bboxes"])
-    return boxes
+    scores: pl.DataFrame
+    pairs: pl.DataFrame
+    ledger: pl.DataFrame
+    remarks: Sequence[str]
 
 
 def evaluate(
-    observations: pl.DataFrame,
+    observations: Iterable[pl.DataFrame],
     images: pl.DataFrame,
-    references: Iterable[tuple[str, str, Path]],
+    regions: Iterable[pl.DataFrame],
+    experts: Iterable[Expert],
     reference: Reference,
     settings: Settings,
-) -> pl.DataFrame:
-    """Score all reference sets (name, format, path); returns BOX_SCORES.
+) -> Evaluation:
+    """Score all expert sets.
 
-    ``images`` needs image_id, study_id, patient_id, height, width. Targets in images that are not
-    among them are left out; a target's frame is scaled to the image's size where they differ.
+    ``observations`` (OBSERVATIONS) and ``regions`` (REGION_BOXES) come shard by shard and are never
+    held whole; ``images`` needs image_id, study_id, patient_id, height, width. Shapes in images
+    that are not among ``images`` are left out; shapes whose frame has another size than the image
+    are scaled.
     """
-    classes = {
-        label: frozenset(entry["exact"]) | frozenset(entry["implied"])
-        for label, entry in reference.labels[CLASSES].items()
-    }
-    predicted = predicted_boxes(observations, classes)
-    sizes = {
+    asserted = [asserted_boxes(shard) for shard in observations]
+    shown = {
         image: (patient or study, width, height)
         for image, patient, study, width, height in images.select(
             "image_id", "patient_id", "study_id", "width", "height"
         ).iter_rows()
     }
-    rows: list[dict[str, Any]] = []
-    for name, _, path in references:
-        targets = {k: t for k, t in read_ms_cxr(path, classes).items() if k[0] in sizes}
-        for system in (OURS, BASELINE):
-            pairs = _pairs(system, targets, predicted, sizes)
-            rows += _scores(name, system, list(classes), targets, predicted, pairs, settings)
-    return frame(rows, BOX_SCORES)
+    units = {image: unit for image, (unit, _, _) in shown.items()}
+    lungs = {image: drawn for shard in regions for image, drawn in lung_boxes(shard).items()}
+    scores: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+    ledger: list[dict[str, Any]] = []
+    remarks: list[str] = []
+    for expert in experts:
+        classes = findings_of(expert, reference)
+        predicted = predicted_boxes(asserted, classes)
+        readings, faults, remark = _readings(expert, reference, shown)
+        remarks.append(remark)
+        ledger += [_ledger_row(expert, fault) for fault in faults]
+        windows = {r.image_id: r.window for r in readings}
+        for pooling in expert.poolings:
+            targets, asked = pool(readings, pooling)
+            overlaps = _overlaps(targets, predicted, lungs, windows)
+            spurious = {k for k in asked - targets.keys() if (k.image_id, k.name) in predicted}
+            labels = {
+                "dataset": settings.dataset,
+                "reference": expert.name,
+                "format": expert.format,
+                "pooling": pooling,
+                "protocol": expert.protocol(pooling),
+            }
+            scores += box_scores.score(
+                labels, SYSTEMS, list(classes), overlaps, spurious, units, settings
+            )
+            pairs += [box_scores.pair_row(labels, o) for o in overlaps]
+    return Evaluation(
+        frame(scores, BOX_SCORES), frame(pairs, BOX_PAIRS), frame(ledger, LEDGER), remarks
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    unit: str  # patient, or study where no patient is known
-    name: str
-    values: tuple[float, ...]  # METRICS
+def findings_of(expert: Expert, reference: Reference) -> dict[str, frozenset[str]]:
+    """Class of an expert set -> findings that are it or imply it; merged classes last."""
+    single = {
+        label: frozenset(entry["exact"]) | frozenset(entry["implied"])
+        for label, entry in reference.labels[expert.format].items()
+    }
+    gone = [name for old in expert.merges.values() for name in old]
+    for name in gone:
+        if name not in single:
+            raise UserError(
+                f"evaluate.boxes, '{expert.name}', merges: unknown class '{name}'"
+                f"{nearest(name, single)}"
+            )
+    if len(gone) != len(set(gone)):
+        raise UserError(f"evaluate.boxes, '{expert.name}', merges: a class is merged twice")
+    merged = {
+        new: frozenset[str]().union(*(single[name] for name in old))
+        for new, old in expert.merges.items()
+    }
+    return {n: f for n, f in single.items() if n not in gone} | merged
 
 
-def _pairs(
-    system: str,
+def asserted_boxes(observations: pl.DataFrame) -> pl.DataFrame:
+    """Findings and boxes of the positive observations of the report: obs_entities, localization."""
+    return observations.filter(
+        pl.col("from_report"), pl.col("positiveness") == "pos", pl.col("obs_id") != "OIND"
+    ).select("obs_entities", "localization")
+
+
+def predicted_boxes(
+    asserted: Iterable[pl.DataFrame], classes: Mapping[str, frozenset[str]]
+) -> dict[tuple[str, str], list[Shape]]:
+    """Boxes of asserted observations by (image, class)."""
+    boxes: dict[tuple[str, str], list[Shape]] = {}
+    for shard in asserted:
+        for entities, localization in shard.iter_rows():
+            found = [c for c, members in classes.items() if members.intersection(entities or ())]
+            for entry in localization or () if found else ():
+                drawn = [Shape(*b) for b in entry["bboxes"] or () if b[2] > b[0] and b[3] > b[1]]
+                for name in found if drawn else ():
+                    boxes.setdefault((entry["image_id"], name), []).extend(drawn)
+    return boxes
+
+
+def lung_boxes(regions: pl.DataFrame) -> dict[str, list[Shape]]:
+    """Boxes of both lungs by image, where they were localised themselves."""
+    found = regions.filter(pl.col("region").is_in(LUNG_REGIONS), ~pl.col("is_fallback"))
+    boxes: dict[str, list[Shape]] = {}
+    for image, drawn in found.select("image_id", "bboxes").iter_rows():
+        boxes.setdefault(image, []).extend(Shape(*b) for b in drawn)
+    return boxes
+
+
+def _readings(
+    expert: Expert,
+    reference: Reference,
+    shown: Mapping[str, tuple[str, int | None, int | None]],
+) -> tuple[list[Reading], list[LeftOut], str]:
+    """Readings in pixels of our images, what is left out, and one line on both."""
+    labels = reference.labels[expert.format]
+    if expert.format == "reflacx":
+        found, faults = read_reflacx(expert.path, labels, expert.cut)
+    else:
+        found, faults = read_ms_cxr(expert.path, labels)
+    used: list[Reading] = []
+    for reading in merge(found, expert.merges):
+        image = reading.image_id
+        if image not in shown:
+            faults.append(LeftOut(image, "not_in_dataset", f"{expert.path}: no such image here"))
+            continue
+        _, width, height = shown[image]
+        fitted = fit(reading, width, height)
+        if fitted is None:
+            sizes = f"{reading.width:g} x {reading.height:g}, the image {width} x {height}"
+            detail = f"{expert.path}: the frame has {sizes} pixels: another shape"
+            faults.append(LeftOut(image, "frame_differs", detail))
+        else:
+            used.append(fitted)
+    remark = (
+        f"{expert.name}: {len({r.image_id for r in used})} of {len({r.image_id for r in found})} "
+        f"images and {len(used)} of {len(found)} readings compared, {len(faults)} notes"
+    )
+    if not used:
+        remark += "; WARNING: no image in common with the dataset, so nothing is scored"
+    return used, faults, remark
+
+
+def _ledger_row(expert: Expert, fault: LeftOut) -> dict[str, Any]:
+    return {
+        "stage": "evaluate_boxes",
+        "scope": "item",
+        "item_id": fault.image_id,
+        "reason": fault.reason,
+        "detail": f"{expert.name}: {fault.detail}",
+    }
+
+
+def _overlaps(
     targets: Mapping[Key, Target],
-    predicted: Mapping[Key, list[Box]],
-    sizes: Mapping[str, tuple[str, int | None, int | None]],
-) -> list[_Pair]:
-    pairs = []
-    for (image, name), target in sorted(targets.items()):
-        unit, width, height = sizes[image]
-        scale_x = (width or target.width) / target.width
-        scale_y = (height or target.height) / target.height
-        gold = [
-            (x1 * scale_x, y1 * scale_y, x2 * scale_x, y2 * scale_y)
-            for x1, y1, x2, y2 in target.boxes
-        ]
-        whole: Box = (0.0, 0.0, target.width * scale_x, target.height * scale_y)
-        boxes = [whole] if system == BASELINE else predicted.get((image, name), [])
-        if boxes:
-            pairs.append(_Pair(unit, name, _values(boxes, gold)))
-    return pairs
-
-
-def _values(predicted: Iterable[Box], gold: Iterable[Box]) -> tuple[float, ...]:
-    p, t, both = overlap(predicted, gold)
-    union = p + t - both
-    shares = [both / area if area > 0 else 0.0 for area in (union, p, t)]
-    return (*shares, *(float(s >= THRESHOLD) for s in shares))
-
-
-def _scores(
-    reference: str,
-    system: str,
-    classes: list[str],
-    targets: Mapping[Key, Target],
-    predicted: Mapping[Key, list[Box]],
-    pairs: list[_Pair],
-    settings: Settings,
-) -> list[dict[str, Any]]:
-    units = {u: i for i, u in enumerate(sorted({p.unit for p in pairs}))}
-    weights = draw_weights(len(units), settings.bootstrap, settings.seed)
-    images = {image for image, _ in targets}
-    rows: list[dict[str, Any]] = []
-    for name in ("micro", *classes):
-        inside = [p for p in pairs if name in ("micro", p.name)]
-        wanted = {k for k in targets if name in ("micro", k[1])}
-        common = {
-            "dataset": settings.dataset,
-            "reference": reference,
-            "system": system,
-            "class": name,
-            "pairs": len(inside),
-        }
-        for number, metric in enumerate(METRICS):
-            value, low, high = _mean(inside, number, units, weights)
-            rows.append({**common, "metric": metric, "value": value, "low": low, "high": high})
-        given = wanted if system == BASELINE else {k for k in predicted if k[0] in images}
-        given = {k for k in given if name in ("micro", k[1])}
-        for metric, count in (
-            ("targets_without_prediction", len(wanted - given)),
-            ("predictions_without_target", len(given - wanted)),
-        ):
-            rows.append({**common, "metric": metric, "value": float(count)})
-    return rows
-
-
-def _mean(
-    pairs: list[_Pair], number: int, units: Mapping[str, int], weights: npt.NDArray[np.int64]
-) -> tuple[float, float, float]:
-    """Mean of one metric over pairs with its bootstrap interval over units; NaN without pairs."""
-    if not pairs:
-        return float("nan"), float("nan"), float("nan")
-    sums = np.zeros((len(units), 2))
-    for pair in pairs:
-        sums[units[pair.unit]] += (pair.values[number], 1.0)
-    total = sums.sum(axis=0)
-    drawn = weights @ sums if weights.size else np.zeros((0, 2))
-    means = np.full(len(drawn), np.nan)
-    np.divide(drawn[:, 0], drawn[:, 1], out=means, where=drawn[:, 1] > 0)
-    return float(total[0] / total[1]), *interval(means)
-
-
-def _rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            header = list(reader.fieldnames or [])
-            for wanted in _COLUMNS:
-                if wanted not in header:
-                    raise UserError(f"{path}: no column '{wanted}'{nearest(wanted, header)}")
-            for row in reader:
-                yield reader.line_num, row
-    except FileNotFoundError:
-        raise UserError(
-            f"{path}: no such file; correct evaluate.boxes in the dataset file"
-        ) from None
-
-
-def _number(text: str | None, where: str) -> float:
-    try:
-        return float(text or "")
-    except ValueError:
-        raise UserError(f"{where}: '{text}' is not a number") from None
+    predicted: Places,
+    lungs: Mapping[str, Sequence[Shape]],
+    windows: Mapping[str, Shape],
+) -> list[Overlap]:
+    """Overlap of every target with the boxes of every system."""
+    found = []
+    for key, target in sorted(targets.items()):
+        window = windows[key.image_id]
+        ours = predicted.get((key.image_id, key.name), ())
+        boxes = {OURS: ours, LUNGS: lungs.get(key.image_id, ()), IMAGE: (window,)}
+        for system in SYSTEMS:
+            p, t, both = overlap(boxes[system], target.readers, window, target.needed)
+            if t > 0:  # a majority need not agree on any place
+                found.append(Overlap(system, key, bool(ours), bool(boxes[system]), p, t, both))
+    return found

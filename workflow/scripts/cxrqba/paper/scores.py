@@ -1,8 +1,7 @@
-"""Tables 2a, 2b and the region table: agreement with expert labels, boxes and masks.
+"""Table 2a and the region table: agreement with expert labels and known anatomy.
 
-Table 2a (paper Sec. 4.1, C.2) gives Matthews correlation of finding tags per study, Table 2b
-(Sec. 4.1, C.3) the overlap of finding boxes with expert boxes, the region table the overlap of
-anatomy boxes with known anatomy. Intervals are 95 % bootstrap intervals.
+Table 2a (paper Sec. 4.1, C.2) gives Matthews correlation of finding tags per study, the region
+table the overlap of anatomy boxes with known anatomy. Intervals are 95 % bootstrap intervals.
 """
 
 from __future__ import annotations
@@ -16,15 +15,10 @@ import polars as pl
 
 from cxrqba.paper.scan import scan
 from cxrqba.paper.tables import UNDEFINED, Block, Table, count, interval, no_data, number
-from cxrqba.schema import BOX_SCORES, LABEL_SCORES, REGION_SCORES
+from cxrqba.schema import LABEL_SCORES, REGION_SCORES
 
 CLASS_SETS = ("CXP-5", "CXP-7", "CXP-13")
 POOLED = ("macro", "micro")
-BOX_COUNTS = {
-    "targets_without_prediction": "Targets without box",
-    "predictions_without_target": "Boxes without target",
-}
-"""Metrics that are counts."""
 LABEL_METRICS = {"mcc": "MCC", "precision": "P", "recall": "R", "f1": "F1"}
 Row = Mapping[str, Any]
 
@@ -61,31 +55,6 @@ def label_table(paths: Sequence[Path], dataset: str) -> Table:
         *(f"Protocol: {p}." for p in protocols if p),
     ]
     return Table(name, caption, dataset, scores, blocks, notes)
-
-
-def box_table(paths: Sequence[Path], dataset: str) -> Table:
-    """Table 2b: box overlap pooled over classes, then every class."""
-    name, caption = "Table 2b", "Finding boxes against expert boxes"
-    scores = _load(paths, BOX_SCORES)
-    if scores.is_empty():
-        return no_data(name, caption, dataset, scores, "no box reference is configured")
-    metrics = [m for m in scores["metric"].unique(maintain_order=True) if m not in BOX_COUNTS]
-    metrics += list(BOX_COUNTS)
-    pooled = pl.col("class").is_in(POOLED)
-    keys = {"reference": "Reference", "system": "System", "class": "Pooled"}
-    summary = _wide(scores.filter(pooled), keys, metrics, "pairs")
-    blocks = [Block(summary, None, tuple(keys.values()))]
-    for (reference,), part in scores.filter(~pooled).group_by("reference", maintain_order=True):
-        keys = {"class": "Class", "system": "System"}
-        frame = _wide(part, keys, metrics, "pairs")
-        blocks.append(Block(frame, f"Per class: {reference}", ("Class", "System")))
-    notes = [
-        "A pair is (image, class) with a predicted and a reference box, each side the union of its "
-        "boxes. IoU, IoP, IoT: intersection over union, over prediction, over target; @30: share "
-        "of pairs that reach 30 %. Targets without box and boxes without target are counted and do "
-        "not enter the scores. Brackets: 95 % bootstrap interval. – : undefined.",
-    ]
-    return Table(name, caption, dataset, scores, [b for b in blocks if b.frame.height], notes)
 
 
 def region_table(paths: Sequence[Path], dataset: str) -> Table:
@@ -175,20 +144,13 @@ def _wide(
         cells = {r["metric"]: r for r in part.iter_rows(named=True)}
         row = {h: str(v) for h, v in zip(keys.values(), values, strict=True)}
         row |= {c.capitalize(): _largest(part[c]) for c in counts}
-        row |= {_metric_name(m): _metric(m, cells.get(m)) for m in metrics}
+        row |= {_metric_name(m): _interval(cells.get(m)) for m in metrics}
         rows.append(row)
     return pl.DataFrame(rows)
 
 
-def _metric(metric: str, row: Row | None) -> str:
-    """A count as an integer, any other metric with its interval."""
-    return _number(row, digits=0) if metric in BOX_COUNTS else _interval(row)
-
-
 def _metric_name(metric: str) -> str:
     """``iou_30`` -> ``IoU @30``; ``iou_p10`` -> ``IoU P10``."""
-    if metric in BOX_COUNTS:
-        return BOX_COUNTS[metric]
     known = {"iou": "IoU", "iop": "IoP", "iot": "IoT", "30": "@30", "at30": "@30", "p10": "P10"}
     words = metric.replace("@", "_").split("_")
     return " ".join(known.get(w, w) for w in words)
