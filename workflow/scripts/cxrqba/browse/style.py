@@ -17,15 +17,18 @@ button:hover { border-color: #0072b2; }
 [aria-pressed=true], [aria-selected=true] { background: #d6ebf8; border-color: #0072b2; }
 [role=tablist] { display: flex; gap: .25rem; flex-wrap: wrap; }
 [hidden] { display: none !important; }
-.bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; margin: 0 0 .5rem; }
+.bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; margin: .4rem 0 .5rem; }
 .bar select { max-width: 26rem; }
 .quiet, .tags, .note { color: #555; font-size: .87rem; }
 .study { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.4rem; }
-@media (max-width: 700px) { .study { grid-template-columns: minmax(0, 1fr); } }
+.study > :first-child { position: sticky; top: 2.9rem; align-self: start; overflow: auto;
+ max-height: calc(100vh - 5.3rem); padding: 0 3px; }
+@media (max-width: 700px) { .study { grid-template-columns: minmax(0, 1fr); }
+ .study > :first-child { position: static; max-height: none; } }
 #status { position: sticky; bottom: 0; background: #fff8e1; border-top: 1px solid #bbb;
  padding: .35rem 1rem; min-height: 2.1rem; font-size: .9rem; }
 .report { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: .6rem;
- border: 1px solid #ddd; border-radius: 4px; max-height: 21rem; overflow: auto;
+ border: 1px solid #ddd; border-radius: 4px; max-height: 20rem; overflow: auto;
  position: relative; }
 .report span { unicode-bidi: isolate; border-radius: 2px; }
 .report .sentence { cursor: pointer; }
@@ -35,7 +38,7 @@ button:hover { border-color: #0072b2; }
 .report .key { background: #ffc94d; text-decoration: underline solid #000 2px; }
 .films { display: flex; flex-wrap: wrap; gap: .6rem; }
 figure { margin: 0; } figcaption { font-size: .85rem; color: #555; overflow-wrap: anywhere; }
-.film { flex: 1 1 12rem; max-width: 26rem; }
+.film { flex: 1 1 10rem; max-width: 26rem; }
 .frame { position: relative; background: #000; }
 .frame img, .frame svg { display: block; width: 100%; height: auto; }
 .frame svg { position: absolute; inset: 0; height: 100%; }
