@@ -33,7 +33,8 @@ def boxes(image_id: str, *found: list[float]) -> Localization:
 def graph(study_id: str = "s1") -> SceneGraph:
     effusion = Observation(
         "O01", "small left effusion", EFFUSION, laterality="left",
-        obs_entities=["pleural effusion"], regions=[{"region": "left pleural space", "distances": []}], sent_ids=["S01"],
+        obs_entities=["pleural effusion"], sent_ids=["S01"],
+        regions=[{"region": "left pleural space", "distances": []}],
         spans=[span("left effusion", "S01")], modifiers={"severity": ["small"]},
         localization=[boxes("i1", [10, 20, 60, 80])],
     )  # fmt: skip

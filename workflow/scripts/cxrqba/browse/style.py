@@ -17,7 +17,8 @@ button:hover { border-color: #0072b2; }
 [aria-pressed=true], [aria-selected=true] { background: #d6ebf8; border-color: #0072b2; }
 [role=tablist] { display: flex; gap: .25rem; flex-wrap: wrap; }
 [hidden] { display: none !important; }
-.bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; margin: .4rem 0 .5rem; }
+.bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center;
+ margin: .4rem 0 .5rem; }
 .bar select { max-width: 26rem; }
 .quiet, .tags, .note { color: #555; font-size: .87rem; }
 .study { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.4rem; }
