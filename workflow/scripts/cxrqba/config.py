@@ -645,7 +645,7 @@ class DatasetConfig(Block):
                 r.model_copy(update={"path": r.path or reports}).model_dump()
                 for r in self.evaluate.labels
             ],
-            "boxes": [r.model_dump() for r in self.evaluate.boxes],
+            "boxes": [r.model_dump(exclude_unset=True) for r in self.evaluate.boxes],
             "regions": [
                 r.model_copy(
                     update={"path": r.path or (truth if r.format == "phantom" else images)}
