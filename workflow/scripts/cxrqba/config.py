@@ -447,9 +447,15 @@ class BoxReference(Block):
 
     @model_validator(mode="after")
     def _readers_belong_to_reflacx(self) -> BoxReference:
-        given = self.model_fields_set & {"phases", "certainty", "poolings"}
+        readers = ("phases", "certainty", "poolings")
+        fields = type(self).model_fields
+        given = [
+            k
+            for k in readers
+            if getattr(self, k) != fields[k].get_default(call_default_factory=True)
+        ]
         if self.format == "ms_cxr" and given:
-            raise ValueError(f"format ms_cxr knows no {', '.join(sorted(given))}")
+            raise ValueError(f"format ms_cxr knows no {', '.join(given)}")
         return self
 
 
