@@ -58,6 +58,17 @@ def main(argv: list[str] | None = None) -> None:
     show.add_argument("--config", default="demo", help="dataset: a name or a file")
     show.add_argument("--results", default="results", help="folder of the run")
     show.add_argument("--out", type=Path, help="default: <results>/<dataset>/show/<study>.html")
+    explain = commands.add_parser(
+        "explain",
+        help="print the chain behind one question, from answer parts to characters of the report",
+        description="Print sentences and their places, mapping decisions, rules or model calls, "
+        "templates and what limits the ratings. The text quotes the report.",
+    )
+    explain.add_argument("study", help="study id, such as s50000001")
+    explain.add_argument("question", help="question id, such as D02_has_finding_001")
+    for command in (explain,):
+        command.add_argument("--config", default="demo", help="dataset: a name or a file")
+        command.add_argument("--results", default="results", help="folder of the run")
     args, others = parser.parse_known_args(argv)
     if others and args.command != "run":
         parser.error(f"unknown arguments: {' '.join(others)}")
@@ -71,6 +82,9 @@ def main(argv: list[str] | None = None) -> None:
             return
         if args.command == "show":
             print(_show(args.study, args.config, args.results, args.out))
+            return
+        if args.command == "explain":
+            print(_explain(args.study, args.question, args.config, args.results), end="")
             return
         if args.command == "budget":
             from cxrqba.judge.budget import Rates
@@ -112,6 +126,14 @@ def _show(study_id: str, dataset: str, results: str, out: Path | None) -> Path:
     path = out or folder / "show" / file_name(study_id)
     write_text(text, path)
     return path
+
+
+def _explain(study_id: str, question_id: str, dataset: str, results: str) -> str:
+    from cxrqba.config import load_config
+    from cxrqba.provenance.explain import explain
+
+    run, block = load_config({"dataset": dataset, "results": results}, Path.cwd())
+    return explain(Path(run.results) / block.name, Path.cwd(), study_id, question_id)
 
 
 if __name__ == "__main__":
