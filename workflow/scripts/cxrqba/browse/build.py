@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cxrqba.browse.choose import choose, strata
-from cxrqba.browse.gather import files_of_study, read_studies
+from cxrqba.browse.gather import StudyRows, files_of_study, read_studies
 from cxrqba.browse.items import figure_item, in_paper_order, table_item
 from cxrqba.browse.page import MEGABYTE, Shown, as_json, fitting, page
 from cxrqba.browse.study import study_data
-
-AT_ONCE = 10
-"""Studies whose rows are held together."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +30,13 @@ def index_page(
     files: Mapping[str, Sequence[Path]],
     items: tuple[Sequence[Path], Sequence[Path], Sequence[Path]],
     sample: tuple[int, int, float],
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[Sequence[StudyRows]], Iterable[StudyRows]] = iter,
 ) -> Index:
     """Tables, figures and a sample of studies.
 
     ``items`` are Markdown tables, PNG figures and their captions; ``sample`` is
     (studies, seed, megabytes of the page). What has no room is left out from the end of the sample.
+    ``progress`` may report how many were taken.
     """
     tables = [table_item(p, items[2]) for p in in_paper_order(items[0])]
     figures = [figure_item(p, items[2]) for p in in_paper_order(items[1])]
@@ -49,13 +46,8 @@ def index_page(
     frame = page(Shown(title, "", tables, figures), [])
     room = int(megabytes * MEGABYTE) - len(frame.encode()) - 400 * (size + 1)
 
-    def each() -> Any:
-        for start in range(0, len(chosen), AT_ONCE):
-            progress(start, len(chosen))
-            for rows in read_studies(files, chosen[start : start + AT_ONCE]):
-                yield study_data(rows)
-
-    studies = sorted(fitting(each(), room), key=lambda s: str(s[0]["id"]))
+    rows = progress(read_studies(files, chosen))
+    studies = sorted(fitting(map(study_data, rows), room), key=lambda s: str(s[0]["id"]))
     about = Shown(
         title, _which(len(studies), len(chosen), table.height, megabytes), tables, figures
     )

@@ -64,8 +64,25 @@ class StudyRows:
 
 
 def read_studies(files: Mapping[str, Sequence[Path]], chosen: Sequence[str]) -> list[StudyRows]:
-    """Rows of the ``chosen`` studies, in their order; ``files`` are the shards of each table."""
-    found = {name: _rows_of(files.get(name, ()), name, chosen) for name in TABLES}
+    """Rows of the ``chosen`` studies, in their order; ``files`` are the shards of each table.
+
+    Each file is looked at once, and only in the shards that hold chosen studies.
+    """
+    shards: dict[str, dict[str, Path]] = {}
+    for name, paths in files.items():
+        for path in paths:
+            shards.setdefault(path.name.partition(".")[0], {})[name] = path
+    found: dict[str, StudyRows] = {}
+    for shard in shards.values():
+        known = scan_table(shard["studies"], STUDIES).select("study_id").collect()["study_id"]
+        wanted = known.filter(known.is_in(list(chosen))).to_list()
+        if wanted:
+            found |= _read_shard(shard, wanted)
+    return [found[study_id] for study_id in chosen]
+
+
+def _read_shard(shard: Mapping[str, Path], wanted: Sequence[str]) -> dict[str, StudyRows]:
+    found = {name: _rows_of(shard.get(name), name, wanted) for name in TABLES}
     graphs = from_tables(found["graphs"], found["observations"], found["regions"])
     graph_of = {graph.study_id: graph for graph in graphs}
     by_study = {
@@ -73,21 +90,22 @@ def read_studies(files: Mapping[str, Sequence[Path]], chosen: Sequence[str]) -> 
         for name in TABLES
         if name not in ("graphs", "observations", "regions")
     }
-    return [
-        StudyRows(
-            study=by_study["studies"][study_id][0],
+    studies = by_study.pop("studies")
+    return {
+        study_id: StudyRows(
+            study=studies[study_id][0],
             graph=graph_of.get(study_id),
-            **{name: by_study[name].get(study_id, []) for name in by_study if name != "studies"},
+            **{name: rows.get(study_id, []) for name, rows in by_study.items()},
         )
-        for study_id in chosen
-    ]
+        for study_id in wanted
+    }
 
 
-def _rows_of(paths: Sequence[Path], name: str, chosen: Sequence[str]) -> pl.DataFrame:
+def _rows_of(path: Path | None, name: str, wanted: Sequence[str]) -> pl.DataFrame:
     schema = TABLES[name][1]
-    wanted = pl.col("study_id").is_in(list(chosen))
-    parts = [scan_table(path, schema).filter(wanted).collect() for path in paths]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
+    if path is None:
+        return pl.DataFrame(schema=schema)
+    return scan_table(path, schema).filter(pl.col("study_id").is_in(list(wanted))).collect()
 
 
 def _by_study(rows: Iterable[Row]) -> dict[str, list[Row]]:
