@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -13,13 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from cxrqba.config import BoxReference
+import evaluate_boxes
+from cxrqba.config import BoxReference, load_config
 from cxrqba.errors import UserError
 from cxrqba.evaluate.boxes import Expert
 from cxrqba.evaluate.ms_cxr import read_ms_cxr
 from cxrqba.evaluate.rectangles import overlap
 from cxrqba.schema import BOX_PAIRS, BOX_SCORES, LEDGER
 
+ROOT = Path(__file__).parents[2]
 AIR = "i1,Pneumothorax,air,p,0,0,10,10,100,100,test"
 boxes = st.lists(
     st.tuples(*[st.integers(0, 12)] * 4).map(
@@ -195,6 +198,63 @@ def test_options_of_readers_are_none_of_ms_cxr() -> None:
     assert BoxReference(**whole.model_dump()) == whole  # as the rule passes it on
     with pytest.raises(ValidationError, match="ms_cxr knows no phases, certainty"):
         BoxReference(**given, phases=[1], certainty=4)
+
+
+def test_the_step_takes_what_the_demo_configures() -> None:
+    dataset = load_config({"dataset": "demo"}, ROOT)[1]
+    experts = [
+        evaluate_boxes.expert(BoxReference(**given)) for given in dataset.references("r")["boxes"]
+    ]
+    assert [(e.format, e.poolings, e.cut.phases) for e in experts] == [
+        ("ms_cxr", ("union",), (1, 2, 3)),
+        ("reflacx", ["union"], [3]),
+    ]
+
+
+def scene_graph(folder: Path, image: str, attributes: dict[str, list[str]]) -> None:
+    """Six regions of 10 x 10 pixels side by side, some with attributes."""
+    names = ["left lung", "right lung", "cardiac silhouette", "trachea", "carina", "spine"]
+    objects = [
+        {
+            "bbox_name": name,
+            "original_x1": 10 * n,
+            "original_y1": 0,
+            "original_x2": 10 * n + 10,
+            "original_y2": 10,
+        }
+        for n, name in enumerate(names)
+    ]
+    found = [{"bbox_name": n, "attributes": [texts]} for n, texts in attributes.items()]
+    content = {"image_id": image, "objects": objects, "attributes": found}
+    (folder / f"{image}_SceneGraph.json").write_text(json.dumps(content))
+
+
+def test_chest_imagenome_is_compared_on_pairs_of_its_own(tmp_path: Path) -> None:
+    path = ms_cxr(tmp_path, AIR, AIR.replace("i1", "i2"))
+    attributes = {
+        "left lung": ["anatomicalfinding|yes|pneumothorax", "nlp|yes|abnormal"],
+        "right lung": ["anatomicalfinding|no|pneumothorax"],
+        "cardiac silhouette": ["anatomicalfinding|yes|enlarged cardiac silhouette"],
+        "neck": ["anatomicalfinding|yes|pneumothorax"],  # a region that has no box
+    }
+    scene_graph(tmp_path, "i1", attributes)
+    found = run(expert(path, imagenome=tmp_path))
+    cells = values(found)
+    assert cells["Chest ImaGenome", "Pneumothorax", "iou"] == 1.0
+    assert (cells["Chest ImaGenome", "micro", "pairs"], cells["ours", "micro", "pairs"]) == (1, 0)
+    assert cells["Chest ImaGenome", "micro", "hits@30"] == 0.5
+    assert cells["Chest ImaGenome", "Cardiomegaly", "predictions_without_target"] == 1
+    (row,) = found.ledger.iter_rows(named=True)
+    assert (row["item_id"], row["reason"]) == ("i2", "no_scene_graph")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"image_id": "i1", "objects": []}'])
+def test_a_scene_graph_that_is_none_stands_in_the_ledger(tmp_path: Path, text: str) -> None:
+    (tmp_path / "i1_SceneGraph.json").write_text(text)
+    found = run(expert(ms_cxr(tmp_path, AIR), imagenome=tmp_path))
+    (row,) = found.ledger.iter_rows(named=True)
+    assert row["reason"] == "no_scene_graph"
+    assert values(found)["Chest ImaGenome", "micro", "targets_without_prediction"] == 1
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:

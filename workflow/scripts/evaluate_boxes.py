@@ -30,7 +30,8 @@ class Settings(BaseModel):
 
 def expert(given: BoxReference) -> boxes.Expert:
     """The expert set that the configuration names."""
-    plain = boxes.Expert(given.name, given.format, Path(given.path), given.merges)
+    graphs = Path(given.imagenome) if given.imagenome else None
+    plain = boxes.Expert(given.name, given.format, Path(given.path), given.merges, imagenome=graphs)
     if given.format == "ms_cxr":
         return plain
     return replace(plain, poolings=given.poolings, cut=Cut(given.phases, given.certainty))

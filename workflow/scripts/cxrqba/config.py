@@ -444,6 +444,9 @@ class BoxReference(Block):
         description="reflacx: what readers of one image make together: all that any of them "
         "marked (union), what more than half of them marked, or each reading by itself",
     )
+    imagenome: str | None = Field(
+        None, description="folder of the scene graphs of Chest ImaGenome, to compare them too"
+    )
 
     @model_validator(mode="after")
     def _readers_belong_to_reflacx(self) -> BoxReference:

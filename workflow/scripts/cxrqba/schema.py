@@ -655,7 +655,7 @@ BOX_PAIRS = pl.Schema(
         "image_id": STR,
         "reading": STR,  # null where readers are pooled
         "class": STR,
-        "paired": BOOL,  # counts for conditional scores: this system has a box; lungs, image: we have
+        "paired": BOOL,  # counts for conditional scores: it has a box (lungs, image: we have)
         "predicted": BOOL,  # this system has one
         "predicted_area": FLOAT,  # square pixels of the original image
         "target_area": FLOAT,

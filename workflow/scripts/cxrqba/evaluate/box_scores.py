@@ -42,7 +42,7 @@ class Overlap:
 
     system: str
     key: Key
-    paired: bool  # our system has a box: the target counts for the conditional scores
+    paired: bool  # the target counts for the conditional scores
     predicted: bool  # this system has one
     prediction: float
     target: float
@@ -83,13 +83,13 @@ def score(
     systems: Sequence[str],
     classes: Sequence[str],
     overlaps: Sequence[Overlap],
-    spurious: Collection[Key],
+    spurious: Mapping[str, Collection[Key]],
     units: Mapping[str, str],
     settings: Settings,
 ) -> list[dict[str, Any]]:
     """BOX_SCORES rows of one expert set for each of ``systems``: pooled, then by class.
 
-    The first system is ours, and ``spurious`` are its boxes without a target; ``units`` gives
+    ``spurious`` are the boxes without a target of the systems that can have some; ``units`` gives
     patient or study by image.
     """
     numbers = {u: n for n, u in enumerate(sorted({units[o.key.image_id] for o in overlaps}))}
@@ -99,13 +99,12 @@ def score(
         own = [o for o in overlaps if o.system == system]
         for name in (POOLED, *classes):
             chosen = [o for o in own if name in (POOLED, o.key.name)]
-            extra = [k for k in spurious if name in (POOLED, k.name)]
             common = {
                 **labels,
                 "system": system,
                 "class": name,
                 "targets": len(chosen),
-                "pairs": sum(o.paired and o.predicted for o in chosen),
+                "pairs": sum(o.paired for o in chosen),
             }
             where = np.array([numbers[units[o.key.image_id]] for o in chosen], dtype=np.intp)
             for metric, values, counts in _values(chosen):
@@ -113,8 +112,9 @@ def score(
                 rows.append({**common, "metric": metric, "value": value, "low": low, "high": high})
             missing = float(sum(not o.predicted for o in chosen))
             rows.append({**common, "metric": NO_BOX, "value": missing})
-            if system == systems[0]:
-                rows.append({**common, "metric": NO_TARGET, "value": float(len(extra))})
+            if system in spurious:
+                extra = sum(name in (POOLED, k.name) for k in spurious[system])
+                rows.append({**common, "metric": NO_TARGET, "value": float(extra)})
     return rows
 
 
@@ -122,7 +122,7 @@ def _values(chosen: Sequence[Overlap]) -> list[tuple[str, Floats, Floats]]:
     """Metrics as (name, value of each target, whether it counts)."""
     ratios = np.array([o.ratios for o in chosen], dtype=np.float64).reshape(-1, len(RATIOS))
     hits = (ratios >= THRESHOLD).astype(np.float64)
-    paired = np.array([o.paired and o.predicted for o in chosen], dtype=np.float64)
+    paired = np.array([o.paired for o in chosen], dtype=np.float64)
     columns = [*ratios.T, *hits.T]
     found = [(m, v, paired) for m, v in zip(CONDITIONAL, columns, strict=True)]
     return [*found, (HITS, hits[:, 0], np.ones(len(chosen)))]

@@ -6,7 +6,7 @@ intersection over the union, IoP over the prediction, IoT over the target; "@30"
 pairs that reach 0.3. These scores are conditional on a prediction, as in the paper. Beside them
 stand the share of *all* targets whose IoU reaches 0.3, the targets without a box and the boxes
 without a target; and two systems that know nothing of the finding, the lungs as localised and the
-whole image, on the pairs of ours.
+whole image, on the pairs of ours. Chest ImaGenome, where its graphs are given, has its own pairs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from cxrqba.errors import UserError, nearest
 from cxrqba.evaluate import box_scores
 from cxrqba.evaluate.box_scores import Overlap, Settings
 from cxrqba.evaluate.expert_shapes import Key, LeftOut, Pooling, Reading, Target, fit, merge, pool
+from cxrqba.evaluate.imagenome_boxes import imagenome_boxes
 from cxrqba.evaluate.ms_cxr import read_ms_cxr
 from cxrqba.evaluate.reflacx import CERTAINTIES, Cut, read_reflacx
 from cxrqba.evaluate.shapes import Shape, overlap
@@ -29,8 +30,7 @@ from cxrqba.reference.tables import Reference
 from cxrqba.schema import BOX_PAIRS, BOX_SCORES, LEDGER
 from cxrqba.tables import frame
 
-OURS, LUNGS, IMAGE = "ours", "lungs", "whole image"
-SYSTEMS = (OURS, LUNGS, IMAGE)
+OURS, LUNGS, IMAGE, IMAGENOME = "ours", "lungs", "whole image", "Chest ImaGenome"
 LUNG_REGIONS = ("left lung", "right lung")
 Places = Mapping[tuple[str, str], Sequence[Shape]]
 """(image, class) -> boxes of a system."""
@@ -46,6 +46,7 @@ class Expert:
     merges: Mapping[str, Sequence[str]] = field(default_factory=dict)
     poolings: Sequence[Pooling] = ("union",)
     cut: Cut = field(default_factory=Cut)
+    imagenome: Path | None = None  # folder of scene graphs to compare too
 
     def protocol(self, pooling: Pooling) -> str:
         """What the scores rest on, in words."""
@@ -101,15 +102,23 @@ def evaluate(
     remarks: list[str] = []
     for expert in experts:
         classes = findings_of(expert, reference)
-        predicted = predicted_boxes(asserted, classes)
         readings, faults, remark = _readings(expert, reference, shown)
         remarks.append(remark)
-        ledger += [_ledger_row(expert, fault) for fault in faults]
         windows = {r.image_id: r.window for r in readings}
+        systems: dict[str, Places] = {OURS: predicted_boxes(asserted, classes)}
+        if expert.imagenome:
+            systems[IMAGENOME], missing = imagenome_boxes(
+                expert.imagenome, windows, classes, reference
+            )
+            faults += missing
+        ledger += [_ledger_row(expert, fault) for fault in faults]
         for pooling in expert.poolings:
             targets, asked = pool(readings, pooling)
-            overlaps = _overlaps(targets, predicted, lungs, windows)
-            spurious = {k for k in asked - targets.keys() if (k.image_id, k.name) in predicted}
+            overlaps = _overlaps(targets, systems, lungs, windows)
+            spurious = {
+                system: {k for k in asked - targets.keys() if (k.image_id, k.name) in places}
+                for system, places in systems.items()
+            }
             labels = {
                 "dataset": settings.dataset,
                 "reference": expert.name,
@@ -118,7 +127,7 @@ def evaluate(
                 "protocol": expert.protocol(pooling),
             }
             scores += box_scores.score(
-                labels, SYSTEMS, list(classes), overlaps, spurious, units, settings
+                labels, [*systems, LUNGS, IMAGE], list(classes), overlaps, spurious, units, settings
             )
             pairs += [box_scores.pair_row(labels, o) for o in overlaps]
     return Evaluation(
@@ -225,18 +234,19 @@ def _ledger_row(expert: Expert, fault: LeftOut) -> dict[str, Any]:
 
 def _overlaps(
     targets: Mapping[Key, Target],
-    predicted: Places,
+    systems: Mapping[str, Places],
     lungs: Mapping[str, Sequence[Shape]],
     windows: Mapping[str, Shape],
 ) -> list[Overlap]:
-    """Overlap of every target with the boxes of every system."""
+    """Overlap of every target with the boxes of every system and of two that know nothing."""
     found = []
     for key, target in sorted(targets.items()):
-        window = windows[key.image_id]
-        ours = predicted.get((key.image_id, key.name), ())
-        boxes = {OURS: ours, LUNGS: lungs.get(key.image_id, ()), IMAGE: (window,)}
-        for system in SYSTEMS:
-            p, t, both = overlap(boxes[system], target.readers, window, target.needed)
+        place, window = (key.image_id, key.name), windows[key.image_id]
+        boxes = {system: places.get(place, ()) for system, places in systems.items()}
+        boxes |= {LUNGS: lungs.get(key.image_id, ()), IMAGE: (window,)}
+        for system, drawn in boxes.items():
+            paired = bool(drawn and (boxes[OURS] if system in (LUNGS, IMAGE) else drawn))
+            p, t, both = overlap(drawn, target.readers, window, target.needed)
             if t > 0:  # a majority need not agree on any place
-                found.append(Overlap(system, key, bool(ours), bool(boxes[system]), p, t, both))
+                found.append(Overlap(system, key, paired, bool(drawn), p, t, both))
     return found

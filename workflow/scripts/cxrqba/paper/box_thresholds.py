@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cxrqba.evaluate.box_scores import RATIOS, THRESHOLD
-from cxrqba.evaluate.boxes import IMAGE, LUNGS, OURS
+from cxrqba.evaluate.boxes import IMAGE, IMAGENOME, LUNGS, OURS
 from cxrqba.paper import style
 from cxrqba.schema import BOX_PAIRS
 from cxrqba.tables import read_tables
@@ -28,6 +28,7 @@ ALL = "ours, all targets"
 LOOK: dict[str, dict[str, Any]] = {
     OURS: {"color": style.BLUE, "linewidth": 1.6, "linestyle": "-"},
     ALL: {"color": style.BLUE, "linewidth": 1.1, "linestyle": (0, (1, 1))},
+    IMAGENOME: {"color": style.GREEN, "linewidth": 1.2, "linestyle": (0, (3, 1, 1, 1, 1, 1))},
     LUNGS: {"color": style.VERMILLION, "linewidth": 1.2, "linestyle": (0, (5, 1.5))},
     IMAGE: {"color": style.GREY, "linewidth": 1.2, "linestyle": (0, (4, 1.2, 1, 1.2))},
 }
@@ -47,8 +48,8 @@ def threshold_data(paths: Sequence[Path]) -> pl.DataFrame:
     for (reference, pooling), part in sets:
         ours = part.filter(pl.col("system") == OURS)
         lines = {
-            system: part.filter(pl.col("system") == system, "paired", "predicted")
-            for system in (OURS, LUNGS, IMAGE)
+            system: part.filter(pl.col("system") == system, "paired")
+            for system in (OURS, IMAGENOME, LUNGS, IMAGE)
         }
         for line, chosen in ({**lines, ALL: ours}).items():
             for ratio in RATIOS:
@@ -103,8 +104,9 @@ def threshold_figure(data: pl.DataFrame, dataset: str) -> Figure:
             axes.text(0.5, 1.03, NAMES[ratio], transform=axes.transAxes, ha="center", va="bottom")
             if row == len(sets) - 1:
                 axes.set_xlabel("threshold (%)")
-    handles = [figure.axes[0].plot([], [], **look)[0] for look in LOOK.values()]
-    figure.legend(handles, list(LOOK), loc="lower center", ncols=len(LOOK), handlelength=3.2)
+    shown = [line for line in LOOK if line in set(data["line"])]
+    handles = [figure.axes[0].plot([], [], **LOOK[line])[0] for line in shown]
+    figure.legend(handles, shown, loc="lower center", ncols=len(shown), handlelength=3.2)
     return figure
 
 
