@@ -14,7 +14,17 @@ from cxrqba.extract.zones import Place
 
 _WORD = re.compile(r"[a-z]+")
 _BOTH = frozenset(
-    ("bilateral", "bilaterally", "both", "bibasilar", "biapical", "either", "neither")
+    [
+        "bilateral",
+        "bilaterally",
+        "both",
+        "bibasilar",
+        "bibasal",
+        "biapical",
+        "bihilar",
+        "either",
+        "neither",
+    ]
 )
 ASSERTING = ("positive", "likely", "possible", "cannot_exclude")
 """Levels that raise a finding, however faintly."""

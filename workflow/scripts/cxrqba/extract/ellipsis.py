@@ -33,6 +33,9 @@ _HALVES = word_set(", ; and but while wherea")
 _MODALS = word_set("cannot may might could would can")
 _HEALTHY = word_set("clear normal unremarkable free sharp intact negative well not otherwise fully")
 """Words behind the verb that make a bare side the organ's: "the right is clear"."""
+_AGES = ("acute", "new")
+_NEGATORS = word_set("not neither no never")
+_EXISTING = ("absent", "present")
 _GAPS = word_set("unchanged stable smaller larger worse better gone none")
 _LEADING = ARTICLES | word_set("also is are there only")
 _FIRST_OF_TWO = "former"
@@ -84,6 +87,9 @@ class Ellipsis:
             chosen = heads[-2] if norm == _FIRST_OF_TWO else heads[-1]
             return [*sentence[:at], *_supplied(chosen, sentence[at]), *sentence[at + 1 :]]
         head = heads[-1]
+        if norm == "none" and _norm(sentence, at + 1) in _AGES and _ends(sentence, at + 2):
+            denied = replace(sentence[at], text="no", norm="no")
+            return [*sentence[:at], denied, sentence[at + 1], *_supplied(head, sentence[at + 1])]
         if norm in _PRONOUNS and self._is_placed(sentence, at) and self._opens(sentence, at):
             words = _supplied(head, sentence[at])
             if norm == "none":
@@ -95,6 +101,7 @@ class Ellipsis:
             or (norm == "one" and self._is_another(sentence, at))
             or (self._is_degree(norm) and self._is_told_of_side(sentence, at))
             or (norm == "not" and _after_joint(sentence, at) and self._is_placed(sentence, at))
+            or (norm in _EXISTING and self._is_other_half(sentence, at))
         )
         if not is_left_out:
             return sentence
@@ -126,6 +133,15 @@ class Ellipsis:
         told = {_norm(sentence, i) for i in range(at)}
         return _is_second(sentence, side) and not told & _BOTH
 
+    def _is_other_half(self, sentence: Sequence[Word], at: int) -> bool:
+        """Whether presence on the other side is told: "..., *absent* (on the) right"."""
+        if not _after_joint(sentence, at):
+            return False
+        if self._is_placed(sentence, at):
+            return True
+        side = _norm(sentence, at + 1)
+        return side in _SIDES and _norm(sentence, at + 2) in ("", *_BOUNDS)
+
     def _is_another(self, sentence: Sequence[Word], at: int) -> bool:
         """Whether "a small *one*" takes up the finding with a degree of its own."""
         article = _norm(sentence, at - 2) in ARTICLES
@@ -156,7 +172,7 @@ class Ellipsis:
     def _with_shared_heads(self, sentence: list[Word]) -> list[Word]:
         """Repeat a head after each attribute or side of a list that ends in it."""
         for match in reversed(self._findings.find(sentence)):
-            for cut in range(match.last - 1, match.first, -1):
+            for cut in _heads(match):
                 head = sentence[cut : match.last]
                 extended = self._after_attributes(sentence, match.first, head)
                 if extended != sentence:
@@ -220,6 +236,13 @@ def _after_opposed_side(sentence: list[Word], match: Match) -> list[Word]:
     return [*sentence[: first + 1], *_supplied(head, sentence[first]), *sentence[first + 1 :]]
 
 
+def _heads(match: Match) -> range:
+    """Where a head can begin; none if it is denied: "the heart and mediastinum are *not* wide"."""
+    if set(match.skipped) & _NEGATORS:
+        return range(0)
+    return range(match.last - 1, match.first, -1)
+
+
 def _side_before(sentence: Sequence[Word], first: int) -> int | None:
     """The side that stands right before a finding, or before its region's adjective or a comma."""
     for at in (first - 1, first - 2):
@@ -228,6 +251,10 @@ def _side_before(sentence: Sequence[Word], first: int) -> int | None:
         if _norm(sentence, at) not in _BETWEEN:
             return None
     return None
+
+
+def _ends(sentence: Sequence[Word], at: int) -> bool:
+    return _norm(sentence, at) in ("", ".")
 
 
 def _after_joint(sentence: Sequence[Word], at: int) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cxrqba.extract.ellipsis import Ellipsis
-from cxrqba.extract.matcher import Match, PhraseTable
+from cxrqba.extract.matcher import ARTICLES, LEVELS, Match, PhraseTable
 from cxrqba.extract.words import Word, with_sides, word_set, words
 from cxrqba.reference.tables import Finding, Reference, Structure, Value
 
@@ -24,6 +24,7 @@ PREPOSITIONS = frozenset(
 HEDGES = {
     "not": "negative",
     "neither": "negative",
+    "no": "negative",
     "likely": "likely",
     "probably": "likely",
     "possibly": "possible",
@@ -33,12 +34,8 @@ ADVERBS = word_set(
     "again also still stable unchanged now grossly borderline somewhat slightly significantly "
     "mildly minimally moderately markedly severely mild moderate marked severe minimal slight "
     "small large trace overall relatively diffuse diffusely focal some multilevel patchy size "
-    "present seen noted identified visualized early"
+    "present seen noted identified visualized early longer"
 )
-LEVELS = frozenset(("t", "l", *map(str, range(1, 13)))) | word_set(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth st nd rd th"
-)
-"""Words of "T7" and "sixth", as in "collapse of T7", "fracture of the sixth rib"."""
 CUE_FILLERS = word_set("now since again also currently completely entirely fully totally both all")
 """Words that may stand in a cue behind a finding ("has *now completely* resolved")."""
 PLACES = word_set(
@@ -239,7 +236,9 @@ class Lexicon:
                     and not any(first < m.last and m.first < last for m in (*found, *added))
                     and other.last == len(combined)
                 ):
-                    added.append(Match(first, last, other.phrase, other.value, JOINED))
+                    # "the heart and aorta are not enlarged": the "not" is of both
+                    skipped = (*JOINED, *(other.skipped if first < match.first else ()))
+                    added.append(Match(first, last, other.phrase, other.value, skipped))
                     break
         return sorted((*found, *added), key=lambda m: m.first)
 
@@ -254,9 +253,11 @@ def _shared_structure(sentence: list[Word], match: Match) -> Iterator[tuple[list
                 if end <= len(sentence):
                     yield sentence[match.first : cut] + sentence[joined + 1 : end], joined + 1, end
     before = match.first - 1
+    while before >= 1 and sentence[before].norm in ARTICLES:
+        before -= 1
     if before >= 1 and sentence[before].norm in _LISTED:
-        for cut in inner:
-            yield [sentence[before - 1], *sentence[cut : match.last]], before - 1, before
+        for first, cut in itertools.product(range(max(0, before - 3), before), inner):
+            yield [*sentence[first:before], *sentence[cut : match.last]], first, before
 
 
 def _finding_phrases(reference: Reference) -> Iterator[tuple[str, Named]]:

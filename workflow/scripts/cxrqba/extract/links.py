@@ -161,8 +161,12 @@ def _stands_against(reading: Reading, clause: tuple[int, int], finding: Match) -
         before -= 1
     after = finding.last
     sides = (reading.norm(before) if before > clause[0] else "", reading.norm(after))
-    if not set(sides) & ALTERNATIVES or after + 1 >= len(reading.words) + (sides[1] == ""):
+    if sides[1] in ALTERNATIVES:
+        other = after + 1
+    elif sides[0] in ALTERNATIVES:
+        other = before - 1
+    else:
         return False
     known = (*reading.regions, *reading.modifiers, *reading.changes)
-    other = after + 1 if sides[1] in ALTERNATIVES else before - 1
-    return not any(m.first <= other < m.last for m in known)
+    is_word = reading.norm(other)[:1].isalpha()
+    return is_word and not any(m.first <= other < m.last for m in known)

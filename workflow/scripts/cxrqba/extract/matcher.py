@@ -11,10 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cxrqba.extract.words import Word, words
+from cxrqba.extract.words import Word, word_set, words
 
 ARTICLES = frozenset(("the", "a", "an"))
 MAX_SKIPS = 4
+LEVELS = frozenset(("t", "l", "st", "nd", "rd", "th", *map(str, range(1, 13)))) | word_set(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+)
+"""Words of "T7" and "sixth", as in "collapse of T7", "fracture of the sixth rib"."""
+_LEVEL_JOINTS = frozenset(("and", "to", "through", ","))
+"""Words between the levels of a list: "fractures of the *fifth to eighth* ribs"."""
 MAX_ABBREVIATION = 3
 """Capitals up to this length are an abbreviation only if the report writes capitals too."""
 
@@ -95,6 +101,15 @@ class PhraseTable:
         """Numbers interrupt a phrase where other words may ("calcified 4 mm granuloma")."""
         return bool(self._fillers) and (norm in self._fillers or norm[:1].isdigit())
 
+    def _is_level(self, sentence: Sequence[Word], at: int) -> bool:
+        """Whether word ``at`` numbers a rib or vertebra, or joins two that do."""
+        if not self._fillers:
+            return False
+        norm = sentence[at].norm
+        if norm in _LEVEL_JOINTS and at + 1 < len(sentence):
+            return sentence[at - 1].norm in LEVELS and sentence[at + 1].norm in LEVELS
+        return norm in LEVELS
+
     def _longest(self, sentence: Sequence[Word], at: int) -> Match | None:
         start = self._root.next.get(sentence[at].norm)
         if start is None:
@@ -114,7 +129,7 @@ class PhraseTable:
             following = node.next.get(norm)
             if following is not None:
                 stack.append((following, here + 1, depth + 1, skipped))
-            if norm in ARTICLES:
+            if norm in ARTICLES or self._is_level(sentence, here):
                 stack.append((node, here + 1, depth, skipped))
             elif self._is_filler(norm) and len(skipped) < MAX_SKIPS:
                 stack.append((node, here + 1, depth, (*skipped, norm)))

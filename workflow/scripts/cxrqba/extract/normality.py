@@ -107,6 +107,8 @@ def _belongs(reading: Reading, structure: Match, predicate: Match, named: list[M
             return False  # "mediastinum: normal cardiac size" speaks of the size
     elif predicate.last <= structure.first:
         first, last = predicate.last, structure.first
+        if reading.norm(last - 1) in ARTICLES and any(s.last < predicate.first for s in named):
+            return False  # "the heart is normal, *the lungs* less so"
     else:
         return False
     covered = {

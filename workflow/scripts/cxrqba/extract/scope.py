@@ -52,6 +52,7 @@ PREFERRING = word_set("favor favored favoring favors prefer preferred likely pro
 _THIS = ("this", "the", "a")
 _THERE = word_set("is are was were there any a an the evidence of")
 _IS = ("is", "are", "was", "were")
+_GROWN = ("larger", "bigger", "greater", "worse")
 _NOES = word_set("no none nil negative absent")
 _DASHES = ("-", "\u2013", "\u2014")
 _JOINTS = (",", "and", "or", "but")
@@ -98,8 +99,10 @@ def claim(
     recommended = [c for c in (*before, *after) if c.value == "recommendation"]
     if recommended:
         return Claim("recommendation", tuple(recommended))
-    if _is_asked(reading, clause, finding):
+    if _is_asked(reading, clause, finding) or _is_requested(reading, clause, finding):
         return None
+    if _is_compared(reading, before, finding):
+        return Claim("comparison_only", tuple(before[-1:]))
     if _is_outweighed(reading, clause, finding):
         return Claim("unlikely")
     if is_of_prior(reading, clause, finding):
@@ -312,6 +315,19 @@ def _text(cue: Match) -> str:
 
 def _normal(phrase: str) -> str:
     return " ".join(w.norm for w in words(phrase))
+
+
+def _is_requested(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether the clause is a request: "*Exclude* pneumothorax." """
+    return reading.words[clause[0]].text.lower() == "exclude" and clause[0] < finding.first
+
+
+def _is_compared(reading: Reading, before: Sequence[Match], finding: Match) -> bool:
+    """Whether only a growth is denied: "no *larger* effusion" says nothing of the old one."""
+    return any(
+        _text(c) == "no" and reading.norm(c.last) in _GROWN and c.last < finding.first
+        for c in before[-1:]
+    )
 
 
 def _is_asked(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:

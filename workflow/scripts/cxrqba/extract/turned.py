@@ -13,7 +13,7 @@ from cxrqba.extract.matcher import Match
 from cxrqba.extract.reach import NEGATIVE, PARTICIPLES, is_clausal
 from cxrqba.extract.words import word_set
 
-_PAST = word_set("was were had showed demonstrated revealed")
+_PAST = word_set("was were had showed demonstrated revealed used")
 _PRIOR = word_set("prior previous previously earlier preceding formerly last comparison old")
 _PRESENT = word_set(
     "is are has have remain persist now today again still currently unchanged stable"
@@ -37,17 +37,28 @@ _MAX_OPENING = 8
 
 def is_of_prior(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
     """Whether the clause tells only what an earlier study showed."""
-    if _was_seen(reading, clause, finding):
+    if _was_seen(reading, clause, finding) or _is_named_only(reading, clause, finding):
         return True
     verb = next((i for i in range(clause[0], finding.first) if reading.norm(i) in _PAST), None)
     if verb is None:
         return False
     opening = range(clause[0], min(finding.first, clause[0] + _MAX_OPENING))
-    if not any(reading.norm(i) in _PRIOR for i in opening):
+    used_to_be = [reading.norm(verb + k) for k in range(3)] == ["used", "to", "be"]
+    if not used_to_be and not any(reading.norm(i) in _PRIOR for i in opening):
         return False
     if any(f.last <= verb for f in reading.findings if clause[0] <= f.first):
         return False
     return not any(reading.norm(i) in _PRESENT for i in range(clause[0], clause[1]))
+
+
+def _is_named_only(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
+    """Whether it is called seen before and nothing is told of it: "Previously seen effusion."."""
+    opening = clause[0] + (reading.norm(clause[0]) == "the")
+    if reading.norm(opening) not in _PRIOR or reading.norm(opening + 1) not in PARTICIPLES:
+        return False
+    named = [f for f in reading.findings if clause[0] <= f.first and f.last <= clause[1]]
+    alone = named == [finding] and finding.last >= clause[1] - 1
+    return alone and not any(opening < m.first and m.last <= clause[1] for m in reading.changes)
 
 
 def _was_seen(reading: Reading, clause: tuple[int, int], finding: Match) -> bool:
@@ -88,7 +99,10 @@ def denies_change(reading: Reading, cue: Match, finding: Match, clause: tuple[in
     if verb is None:
         return False
     told = (m.value.name for m in reading.changes if verb <= m.first <= verb + _SOON)
-    grown = any(reading.norm(i) in _CHANGED for i in range(verb, verb + _SOON + 1))
+    grown = any(
+        reading.norm(i) in _CHANGED and not any(f.first <= i < f.last for f in reading.findings)
+        for i in range(verb, verb + _SOON + 1)
+    )  # "neither the heart nor the aorta is enlarged" denies what both would be
     return grown or any(name not in _UNDONE for name in told)
 
 
