@@ -45,7 +45,7 @@ DEFINITIONS = (
     "prediction, over target, mean of pairs; @30: share of pairs that reach 30 %. These are about "
     "pairs alone, as in the paper; IoU @30 of all targets counts a target without box as missed. "
     "Lungs (both boxes as localised) and whole image know nothing of the finding; their scores are "
-    "on our pairs, but for that of all targets; Chest ImaGenome has its own pairs, as in the paper. "
+    "on our pairs, but for that of all targets; Chest ImaGenome has its own, as in the paper. "
     "Brackets: 95 % bootstrap interval over patients. – : undefined."
 )
 Row = Mapping[str, Any]
