@@ -5,6 +5,12 @@ intervals. Steps: evaluate_extraction, evaluate_labels, evaluate_boxes, evaluate
 """
 
 EVALUATION = evaluation()
+# REFLACX is a folder of thousands of files: its tables of readings stand for it.
+READINGS = [
+    str(path)
+    for reference in DATASET.evaluate.boxes
+    for path in sorted(Path(reference.path).glob("main_data/metadata_phase_*.csv"))
+]
 
 
 rule evaluate_extraction:
@@ -80,6 +86,7 @@ rule evaluate_boxes:
         images=shards_of("prepare_studies", "images"),
         regions=shards_of("segment_anatomy", "boxes"),
         gold=gold("boxes"),
+        readings=READINGS,
         reference=reference_tables(),
     output:
         scores="<results>/evaluate_boxes/scores.parquet",
