@@ -53,13 +53,12 @@ def test_a_positive_answer_leads_to_sentence_evidence_mapping_and_rating(results
 
 def test_every_part_of_questions_of_all_strategies_is_told(results: Path) -> None:
     answers = pl.read_parquet(results / "generate_qa" / "0.answers.parquet")
-    for study_id, question_id in (
-        questions(results, "s70000003").select("study_id", "question_id").iter_rows()
-    ):
-        text = told(results, study_id, question_id)
+    for question_id in questions(results, "s70000003")["question_id"][::60]:
+        text = told(results, "s70000003", question_id)
         own = answers.filter(
-            (pl.col("study_id") == study_id) & (pl.col("question_id") == question_id)
+            (pl.col("study_id") == "s70000003") & (pl.col("question_id") == question_id)
         )
+        assert own.height > 0
         for answer_id, words in own.select("answer_id", "text").iter_rows():
             assert f"part {answer_id} " in text
             assert words in text
