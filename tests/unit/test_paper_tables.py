@@ -20,6 +20,7 @@ from cxrqba.paper.tables import (
     interval,
     number,
     percent,
+    to_html,
     to_latex,
     to_markdown,
     write_outputs,
@@ -56,6 +57,8 @@ def test_readable_forms_escape_and_csv_leaves_undefined_empty(tmp_path: Path):
     assert (tmp_path / "t.tex").read_text() == to_latex(table)
     assert r"a|b\_c & -- \\" in to_latex(table)
     assert r"50 \%" in to_latex(table)
+    page = (tmp_path / "t.html").read_text()
+    assert page == to_html(table)
 
 
 def small_questions() -> list[dict]:
@@ -79,6 +82,18 @@ def small_questions() -> list[dict]:
             a("q2", 1, "Clear.", "main_answer", "nodule", "mass", "mass"),
         ]),
     ]  # fmt: skip
+
+
+def test_a_page_of_a_table_escapes_its_texts_and_has_no_script():
+    data = pl.DataFrame({"<b>": ["</td><script>x</script>", None], "n": ["1", "2"]})
+    page = to_html(Table("T", "<i>&", "d", data, (Block(data, "H <", ("<b>",)),), ("<u>",)))
+    assert "<h1>T. &lt;i&gt;&amp; (d)</h1>" in page
+    assert "<td>&lt;/td&gt;&lt;script&gt;x&lt;/script&gt;</td>" in page
+    assert '<tr><td>–</td><td class="right">2</td></tr>' in page
+    assert "<h2>H &lt;</h2>" in page
+    assert "<p>&lt;u&gt;</p>" in page
+    assert "<script" not in page
+    assert "://" not in page
 
 
 def test_uniqueness_counts_texts_and_tag_sets(tmp_path: Path):

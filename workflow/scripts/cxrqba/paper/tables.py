@@ -1,6 +1,6 @@
-"""Tables as CSV (plain numbers), Markdown and LaTeX (for reading), with one look for all.
+"""Tables as CSV (plain numbers), Markdown, LaTeX and HTML (for reading), with one look for all.
 
-The CSV is one tidy frame for further work; Markdown and LaTeX show the same numbers in blocks laid
+The CSV is one tidy frame for further work; the others show the same numbers in blocks laid
 out as in the paper. An undefined number prints as "–", never as 0.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 
 import polars as pl
@@ -46,10 +47,11 @@ class Table:
 
 
 def write_outputs(table: Table, csv: Path, markdown: Path) -> None:
-    """Write ``csv``, ``markdown`` and, beside the Markdown, the same table as ``.tex``."""
+    """Write ``csv``, ``markdown`` and, beside the Markdown, the same as ``.tex`` and ``.html``."""
     write_csv(table.data, csv)
     write_text(to_markdown(table), markdown)
     write_text(to_latex(table), markdown.with_suffix(".tex"))
+    write_text(to_html(table), markdown.with_suffix(".html"))
 
 
 def write_csv(data: pl.DataFrame, path: Path) -> None:
@@ -124,6 +126,57 @@ def to_latex(table: Table) -> str:
         ]
     lines += [rf"\par\smallskip {_tex(note)}" for note in table.notes]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+_HTML = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 14px/1.45 sans-serif; color: #1b1b1b; background: #fff; margin: 1rem; }}
+h1 {{ font-size: 1.15rem; }} h2 {{ font-size: 1rem; margin: 1.2rem 0 .4rem; }}
+table {{ border-collapse: collapse; }}
+th, td {{ padding: .15rem .6rem; text-align: left; vertical-align: top; }}
+thead th {{ border-top: 2px solid #333; border-bottom: 1px solid #333; vertical-align: bottom; }}
+tbody tr:last-child td {{ border-bottom: 2px solid #333; }}
+tbody tr:nth-child(even) {{ background: #f6f6f6; }}
+.right {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
+p {{ max-width: 60rem; color: #444; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+def to_html(table: Table) -> str:
+    """Heading, blocks, notes; a page without script that loads nothing."""
+    parts = []
+    for block in table.blocks:
+        if block.heading:
+            parts.append(f"<h2>{escape(block.heading)}</h2>")
+        parts.append(_html_block(block))
+    parts += [f"<p>{escape(note)}</p>" for note in table.notes]
+    return _HTML.format(title=escape(table.title), body="\n".join(parts))
+
+
+def _html_block(block: Block) -> str:
+    columns = block.frame.columns
+    looks = ["" if c in block.text else ' class="right"' for c in columns]
+
+    def row(kind: str, cells: tuple[object, ...]) -> str:
+        shown = (UNDEFINED if c is None else escape(str(c)) for c in cells)
+        pairs = zip(looks, shown, strict=True)
+        return f"<tr>{''.join(f'<{kind}{look}>{cell}</{kind}>' for look, cell in pairs)}</tr>"
+
+    body = "\n".join(row("td", cells) for cells in block.frame.rows())
+    return (
+        f"<table>\n<thead>{row('th', tuple(columns))}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    )
 
 
 def _pipe_table(block: Block) -> list[str]:
