@@ -46,8 +46,8 @@ rule figure_4_quality:
         png=report(
             "<results>/figures/figure_4_quality.png",
             caption="../report/figure_4_quality.rst",
-            category="Figures",
-            labels={"figure": "4: quality"},
+            category="3 Questions and answers (Sec. 3 and 4.2)",
+            labels={"item": "Figure \u20074", "what": "quality"},
         ),
     log:
         "<logs>/figure_4_quality.log",
@@ -78,8 +78,8 @@ rule figure_5_tags:
         png=report(
             "<results>/figures/figure_5_tags.png",
             caption="../report/figure_5_tags.rst",
-            category="Figures",
-            labels={"figure": "5: tags"},
+            category="3 Questions and answers (Sec. 3 and 4.2)",
+            labels={"item": "Figure \u20075", "what": "tags"},
         ),
     log:
         "<logs>/figure_5_tags.log",
@@ -110,8 +110,8 @@ rule figure_6_lengths:
         png=report(
             "<results>/figures/figure_6_lengths.png",
             caption="../report/figure_6_lengths.rst",
-            category="Figures",
-            labels={"figure": "6: answer lengths"},
+            category="3 Questions and answers (Sec. 3 and 4.2)",
+            labels={"item": "Figure \u20076", "what": "answer lengths"},
         ),
     log:
         "<logs>/figure_6_lengths.log",
@@ -142,8 +142,8 @@ rule figure_12_confusion:
         png=report(
             "<results>/figures/figure_12_confusion.png",
             caption="../report/figure_12_confusion.rst",
-            category="Figures",
-            labels={"figure": "12: two judges"},
+            category="4 The judge (Sec. 3.3 and 4.2)",
+            labels={"item": "Figure 12", "what": "two judges"},
         ),
     log:
         "<logs>/figure_12_confusion.log",
@@ -202,8 +202,8 @@ rule figure_box_thresholds:
         png=report(
             "<results>/figures/figure_box_thresholds.png",
             caption="../report/figure_box_thresholds.rst",
-            category="Figures",
-            labels={"figure": "boxes: overlap by threshold"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Figure, ours", "what": "overlap by threshold"},
         ),
     log:
         "<logs>/figure_box_thresholds.log",

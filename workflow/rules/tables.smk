@@ -9,11 +9,12 @@ rule table_2a_labels:
         scores="<results>/evaluate_labels/scores.parquet",
     output:
         csv="<results>/tables/table_2a_labels.csv",
-        markdown=report(
-            "<results>/tables/table_2a_labels.md",
+        markdown="<results>/tables/table_2a_labels.md",
+        html=report(
+            "<results>/tables/table_2a_labels.html",
             caption="../report/table_2a_labels.rst",
-            category="Tables",
-            labels={"table": "2a: label agreement"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table \u20072a", "what": "label agreement"},
         ),
     log:
         "<logs>/table_2a_labels.log",
@@ -40,11 +41,12 @@ rule table_2b_boxes:
         scores="<results>/evaluate_boxes/scores.parquet",
     output:
         csv="<results>/tables/table_2b_boxes.csv",
-        markdown=report(
-            "<results>/tables/table_2b_boxes.md",
+        markdown="<results>/tables/table_2b_boxes.md",
+        html=report(
+            "<results>/tables/table_2b_boxes.html",
             caption="../report/table_2b_boxes.rst",
-            category="Tables",
-            labels={"table": "2b: box agreement"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table \u20072b", "what": "box agreement"},
         ),
     log:
         "<logs>/table_2b_boxes.log",
@@ -71,11 +73,12 @@ rule table_9_ms_cxr:
         scores="<results>/evaluate_boxes/scores.parquet",
     output:
         csv="<results>/tables/table_9_ms_cxr.csv",
-        markdown=report(
-            "<results>/tables/table_9_ms_cxr.md",
+        markdown="<results>/tables/table_9_ms_cxr.md",
+        html=report(
+            "<results>/tables/table_9_ms_cxr.html",
             caption="../report/table_9_ms_cxr.rst",
-            category="Tables",
-            labels={"table": "9: boxes, MS-CXR per class"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table \u20079", "what": "boxes, MS-CXR per class"},
         ),
     log:
         "<logs>/table_9_ms_cxr.log",
@@ -102,11 +105,12 @@ rule table_10_reflacx:
         scores="<results>/evaluate_boxes/scores.parquet",
     output:
         csv="<results>/tables/table_10_reflacx.csv",
-        markdown=report(
-            "<results>/tables/table_10_reflacx.md",
+        markdown="<results>/tables/table_10_reflacx.md",
+        html=report(
+            "<results>/tables/table_10_reflacx.html",
             caption="../report/table_10_reflacx.rst",
-            category="Tables",
-            labels={"table": "10: boxes, REFLACX per class"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table 10", "what": "boxes, REFLACX per class"},
         ),
     log:
         "<logs>/table_10_reflacx.log",
@@ -133,11 +137,12 @@ rule table_3_uniqueness:
         questions=shards_of("generate_qa", "questions"),
     output:
         csv="<results>/tables/table_3_uniqueness.csv",
-        markdown=report(
-            "<results>/tables/table_3_uniqueness.md",
+        markdown="<results>/tables/table_3_uniqueness.md",
+        html=report(
+            "<results>/tables/table_3_uniqueness.html",
             caption="../report/table_3_uniqueness.rst",
-            category="Tables",
-            labels={"table": "3: uniqueness"},
+            category="3 Questions and answers (Sec. 3 and 4.2)",
+            labels={"item": "Table \u20073", "what": "uniqueness"},
         ),
     log:
         "<logs>/table_3_uniqueness.log",
@@ -164,11 +169,12 @@ rule table_accounting:
         accounting="<results>/account_studies/accounting.parquet",
     output:
         csv="<results>/tables/table_accounting.csv",
-        markdown=report(
-            "<results>/tables/table_accounting.md",
+        markdown="<results>/tables/table_accounting.md",
+        html=report(
+            "<results>/tables/table_accounting.html",
             caption="../report/table_accounting.rst",
-            category="Tables",
-            labels={"table": "accounting"},
+            category="1 What came in and what came out",
+            labels={"item": "Table, ours", "what": "accounting"},
         ),
     log:
         "<logs>/table_accounting.log",
@@ -196,11 +202,15 @@ rule table_extraction:
         stages="<results>/evaluate_extraction/stages.parquet",
     output:
         csv="<results>/tables/table_extraction.csv",
-        markdown=report(
-            "<results>/tables/table_extraction.md",
+        markdown="<results>/tables/table_extraction.md",
+        html=report(
+            "<results>/tables/table_extraction.html",
             caption="../report/table_extraction.rst",
-            category="Tables",
-            labels={"table": "extraction: observations against annotated reports"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={
+                "item": "Table, ours",
+                "what": "observations against annotated reports",
+            },
         ),
     log:
         "<logs>/table_extraction.log",
@@ -227,11 +237,12 @@ rule table_regions:
         scores="<results>/evaluate_regions/scores.parquet",
     output:
         csv="<results>/tables/table_regions.csv",
-        markdown=report(
-            "<results>/tables/table_regions.md",
+        markdown="<results>/tables/table_regions.md",
+        html=report(
+            "<results>/tables/table_regions.html",
             caption="../report/table_regions.rst",
-            category="Tables",
-            labels={"table": "regions: boxes against known anatomy"},
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table, ours", "what": "boxes against known anatomy"},
         ),
     log:
         "<logs>/table_regions.log",
@@ -258,11 +269,12 @@ rule table_judge:
         scores="<results>/evaluate_judge/scores.parquet",
     output:
         csv="<results>/tables/table_judge.csv",
-        markdown=report(
-            "<results>/tables/table_judge.md",
+        markdown="<results>/tables/table_judge.md",
+        html=report(
+            "<results>/tables/table_judge.html",
             caption="../report/table_judge.rst",
-            category="Tables",
-            labels={"table": "judge: planted and natural errors"},
+            category="4 The judge (Sec. 3.3 and 4.2)",
+            labels={"item": "Table, ours", "what": "planted and natural errors"},
         ),
     log:
         "<logs>/table_judge.log",
@@ -289,11 +301,15 @@ rule table_5_agreement:
         scores="<results>/evaluate_agreement/scores.parquet",
     output:
         csv="<results>/tables/table_5_agreement.csv",
-        markdown=report(
-            "<results>/tables/table_5_agreement.md",
+        markdown="<results>/tables/table_5_agreement.md",
+        html=report(
+            "<results>/tables/table_5_agreement.html",
             caption="../report/table_5_agreement.rst",
-            category="Tables",
-            labels={"table": "5: agreement of the judge with people"},
+            category="4 The judge (Sec. 3.3 and 4.2)",
+            labels={
+                "item": "Table \u20075",
+                "what": "agreement of the judge with people",
+            },
         ),
     log:
         "<logs>/table_5_agreement.log",
