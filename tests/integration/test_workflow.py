@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
@@ -194,8 +195,18 @@ def test_the_snakemake_report_is_made_without_report_text(demo: Path) -> None:
     assert result.returncode == 0, (result.stdout + result.stderr)[-3000:]
     with zipfile.ZipFile(demo / "report.zip") as archive:
         names = " ".join(archive.namelist())
+        pages = [
+            html.unescape(archive.read(n).decode("utf-8", "ignore")) for n in archive.namelist()
+        ]
     assert "figure_4_quality" in names
+    assert "table_2a_labels.html" in names
     assert "figure_1_examples" not in names
+    assert "index.html" not in names
+    folder = demo / "results" / "demo" / "extract_sentences"
+    sentences = pl.read_parquet(folder / "*.sentences.parquet")["sentence"]
+    long = [s for s in sentences if len(s.split()) >= 5]
+    assert long
+    assert not any(sentence in page for page in pages for sentence in long)
 
 
 def run_command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
