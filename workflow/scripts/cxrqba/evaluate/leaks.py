@@ -6,6 +6,7 @@ is then computed exactly: a pair that is named is one; a pair near the limit may
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -127,10 +128,12 @@ def _signatures(shingled: Sequence[Shingles]) -> Iterator[MinHash]:
 
 
 def _signed(others: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Shingles, MinHash]]:
-    """Each distinct text once, by its first item."""
-    seen: set[Shingles] = set()
+    """Each distinct text once, by its first item; of texts seen only a digest is kept."""
+    seen: set[bytes] = set()
     for item, text in others:
         shingled = shingles(text)
-        if shingled and shingled not in seen:
-            seen.add(shingled)
+        joined = "|".join(sorted(shingled)).encode()
+        digest = hashlib.blake2b(joined, digest_size=16).digest()
+        if shingled and digest not in seen:
+            seen.add(digest)
             yield item, shingled, next(_signatures([shingled]))
