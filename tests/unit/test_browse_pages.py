@@ -147,6 +147,17 @@ def test_studies_that_have_no_room_are_left_out_and_said(tmp_path: Path) -> None
     assert [s["id"] for s, _ in fitting([{"id": "a"}, {"id": "b"}], 10)] == ["a"]
 
 
+def test_images_without_reports_have_a_page_too(tmp_path: Path) -> None:
+    files = write_run(tmp_path / "run", [study_rows(tmp_path, report=None)])
+    images = {name: files[name] for name in ("studies", "images", "boxes")}
+    made = index_page("T", images, ([], [], []), (50, 0, 20.0))
+    assert (made.shown, made.known) == (1, 1)
+    assert '"complete":null' in made.text
+    assert '"lungs":{"0":[[5.0,5.0,90.0,90.0]]}' in made.text
+    none = index_page("T", {}, ([], [], []), (50, 0, 20.0))
+    assert (none.shown, none.known) == (0, 0)
+
+
 def test_rows_of_a_study_survive_the_tables(tmp_path: Path) -> None:
     rows = study_rows(tmp_path)
     files = write_run(tmp_path / "run", [rows, study_rows(tmp_path, "s2")])

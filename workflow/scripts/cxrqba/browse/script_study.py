@@ -227,7 +227,8 @@ function questionPanel() {
   only.addEventListener("change", filterQuestions);
   filterQuestions();
   const label = make("label", "", only, " about what is chosen");
-  panel.append(make("div", "bar", strategy, label, count), box);
+  panel.append(make("div", "bar", strategy, label, count), make("p", "note",
+    "Grades: A or better fine-tuning, B pre-training; C, D and n.r. (not rated) left out."), box);
   if (!study.questions.length)
     panel.append(make("p", "empty", "No question was asked of this study."));
   return panel;
