@@ -26,8 +26,9 @@ def span(words: str, sent_id: str) -> dict[str, Any]:
     return {"sent_id": sent_id, "start": start, "end": start + len(words)}
 
 
-def boxes(image_id: str, *found: list[float]) -> Localization:
-    return Localization(image_id, list(found), [], [], [], False, "BBOX_LOCALIZATION")
+def boxes(image_id: str, *found: list[float], wider: bool = False) -> Localization:
+    level = "FALLBACK_LOCALIZATION" if wider else "BBOX_LOCALIZATION"
+    return Localization(image_id, list(found), [], [], [], wider, level)
 
 
 def graph(study_id: str = "s1") -> SceneGraph:
@@ -45,7 +46,7 @@ def graph(study_id: str = "s1") -> SceneGraph:
     denied = Observation(
         "O02", "no pneumothorax", PNEUMOTHORAX, positiveness="neg", probability="negative",
         obs_entities=["pneumothorax"], sent_ids=["S02"], spans=[span("No pneumothorax", "S02")],
-        localization=[boxes("i1", [5, 5, 90, 90], [1, 1, 3, 3])],
+        localization=[boxes("i1", [5, 5, 90, 90], [1, 1, 3, 3], wider=True)],
     )  # fmt: skip
     added = Observation("D01", "no mass", "No mass.", positiveness="neg", from_report=False)
     return SceneGraph(
@@ -107,8 +108,11 @@ def study_rows(folder: Path, study_id: str = "s1", report: str | None = REPORT) 
             {**image, "image_id": "i1", "path": str(path)},
             {**image, "image_id": "i2", "path": str(folder / "gone.png")},
         ],
-        boxes=[{"study_id": study_id, "image_id": "i1", "region": "lungs",
-                "bboxes": [[5.0, 5.0, 90.0, 90.0]]}],
+        boxes=[
+            {"study_id": study_id, "image_id": "i1", "region": region, "is_fallback": wider,
+             "reference_region": "lungs", "bboxes": [[5.0, 5.0, 90.0, 90.0]]}
+            for region, wider in (("lungs", False), ("left apex", True))
+        ],
         sentences=[{"study_id": study_id, **s} for s in sentences],
         graph=graph(study_id),
         questions=[{

@@ -71,7 +71,8 @@ def test_a_study_without_report_or_graph_is_shown(tmp_path: Path) -> None:
     data = study_data(rows)
     assert data["pieces"] == []
     assert data["complete"] is None
-    assert data["regions"] == {"lungs": {0: [[5.0, 5.0, 90.0, 90.0]]}}
+    assert data["regions"]["lungs"] == {0: [[5.0, 5.0, 90.0, 90.0]]}
+    assert data["wider"] == {"left apex": "lungs"}
 
 
 def strata_table(n: int) -> pl.DataFrame:
@@ -242,6 +243,8 @@ document.getElementById("page").addEventListener("load", async function () {
   found.pressed = all("[aria-pressed=true]").length;
   key("Escape");
   found.cleared = all(".report .on").length + all("[aria-pressed=true]").length;
+  all(".tree .item")[2].click(); found.denied = one("#status").textContent;
+  found.dashed = all("#films rect.neg").length;
   one("#panel-Questions").click();
   const card = one("#questions details"); card.open = true; await soon();
   const parts = [...card.querySelectorAll(".item")];
@@ -258,6 +261,8 @@ document.getElementById("page").addEventListener("load", async function () {
   found.tab = page.activeElement.id;
   one(".study [role=tabpanel]:not([hidden]) .chips button").click();
   found.region = one("#status").textContent;
+  const chips = one(".study [role=tabpanel]:not([hidden])").querySelectorAll(".chips button");
+  chips[1].click(); found.wider = one("#status").textContent;
   key("n"); found.next = one("#study h2").textContent;
   key("p"); found.back = one("#study h2").textContent;
   one("#kind").value = "without images";
@@ -313,6 +318,10 @@ def test_choosing_leads_to_sentences_boxes_and_answers(in_browser: dict[str, Any
     assert in_browser["status"] == "O01 · stands in S01 · 1 box"
     assert in_browser["pressed"] == 1
     assert in_browser["cleared"] == 0
+    assert in_browser["denied"] == (
+        "O02 · stands in S02 · a wider region stands in for one without boxes · 2 boxes"
+    )
+    assert in_browser["dashed"] == 2
     status, key = in_browser["part"]
     assert status == "This answer part · from O01 · stands in S01 · 1 box"
     assert key == ["left effusion"]
@@ -323,6 +332,7 @@ def test_choosing_leads_to_sentences_boxes_and_answers(in_browser: dict[str, Any
     assert in_browser["related"] == 1
     assert in_browser["aboutIt"] == 1
     assert in_browser["region"] == "The region lungs · 1 box"
+    assert in_browser["wider"] == "The region left apex, shown by lungs · 1 box"
     assert in_browser["none"] == "No study of this kind is shown."
 
 

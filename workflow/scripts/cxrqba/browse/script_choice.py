@@ -82,6 +82,10 @@ function summary() {
       : what.content && what.content.stated === false || obs.length
         ? "stands in no sentence: it was added because the complete report does not mention it"
         : "stands in no single sentence: it follows from the whole report");
+  const wide = (what.content ? what.content.boxes : obs)
+    .some(o => (study.observations[o] || {}).fallback) ||
+    (what.content ? what.content.places : []).some(r => r in study.wider);
+  if (boxes && wide) told.push("a wider region stands in for one without boxes");
   told.push(boxes ? plural(boxes, "box").replace("boxs", "boxes") : "no box");
   return told.join(" \\u00b7 ");
 }

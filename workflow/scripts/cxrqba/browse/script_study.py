@@ -259,16 +259,19 @@ function answerPart([place, level, type, given, limit]) {
   return made;
 }
 function regionPanel() {
-  const panel = make("div", ""), chips = make("div", "chips");
+  const panel = make("div", ""), own = make("div", "chips"), wider = make("div", "chips");
   for (const [region, boxes] of Object.entries(study.regions)) {
     const chip = button("", () => choose(chip.what), region);
-    chip.what = {kind: "region", region, boxes, text: "the region " + region};
+    chip.what = {kind: "region", region, boxes, text: "the region " + region +
+      (region in study.wider ? ", shown by " + study.wider[region] : "")};
     chip.setAttribute("aria-pressed", "false");
     parts.push(chip);
-    chips.append(chip);
+    (region in study.wider ? wider : own).append(chip);
   }
-  panel.append(make("h3", "", plural(chips.childNodes.length, "region") + " with boxes"), chips);
-  if (!chips.childNodes.length)
+  const titles = [[own, " with boxes"], [wider, " shown by a wider one"]];
+  for (const [chips, title] of titles) if (chips.childNodes.length)
+    panel.append(make("h3", "", plural(chips.childNodes.length, "region") + title), chips);
+  if (!panel.childNodes.length)
     panel.append(make("p", "empty", "No region was localised in this study."));
   return panel;
 }

@@ -34,6 +34,7 @@ def study_data(rows: StudyRows, side: int = SIDE) -> dict[str, Any]:
         "reasons": rows.graph.incomplete_reasons if rows.graph else [],
         "films": films,
         "regions": _regions(rows.boxes, number),
+        "wider": {r["region"]: r["reference_region"] for r in rows.boxes if r["is_fallback"]},
         "observations": _observations(rows.graph, number),
         "top": rows.graph.top_level_obs_ids if rows.graph else [],
         "indication": _indication(rows.graph),
