@@ -33,6 +33,10 @@ MIN_CONTRAST = 0.1
 """Altered films whose lungs follow edges weakly stay above 0.14, faces, the nearest look-alikes
 among photographs, below 0.07."""
 
+MIN_ROOM = 0.02
+"""Share of the image's height below the lung that ends higher. Altered films whose lungs follow
+edges weakly have more than 0.14, shins with black and white exchanged none."""
+
 
 def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     """Localise anatomy in a (H, W) image, 0..1 and bright where the body absorbs.
@@ -40,7 +44,8 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
     ``view`` is frontal, lateral or unknown (then the first that convinces). None if the image does
     not look like a chest film of that view; frontal films are tried with black and white exchanged,
     too, lateral ones are not: one outline is weaker evidence than two that belong together. Lungs
-    that follow edges weakly count only as they are, not exchanged, and only if they are dark.
+    that follow edges weakly count only as they are, not exchanged, only if they are dark, and only
+    if one of them ends within the image.
     """
     size = (image.shape[0], image.shape[1])
     if min(size) < MIN_SIDE or not np.isfinite(image).all() or np.ptp(image) < 1e-3:
@@ -60,9 +65,17 @@ def find_anatomy(image: Gray, view: str) -> Anatomy | None:
         return None
     best = max(convincing, key=lambda fit: fit[1].strength)
     attempt, lungs = levelled(*best)
-    if lungs.strength < CLEAR_FLUX and (best is not fits[0] or not _dark_lungs(attempt, lungs)):
+    if lungs.strength < CLEAR_FLUX and (
+        best is not fits[0] or not _dark_lungs(attempt, lungs) or not _ends_inside(attempt, lungs)
+    ):
         return None
     return draw_frontal(attempt, lungs).anatomy("frontal", lungs.quality, size)
+
+
+def _ends_inside(image: Field, lungs: Lungs) -> bool:
+    """Whether a lung leaves room below it; the bones of two limbs side by side run out of it."""
+    lowest = min(float(lungs.outline(side)[1].max()) for side in ("right", "left"))
+    return lowest <= (1 - MIN_ROOM) * image.shape[0]
 
 
 def _dark_lungs(image: Field, lungs: Lungs) -> bool:
