@@ -40,6 +40,7 @@ def finding_drafts(
     ``context`` is the observation that a clause with "which" speaks of.
     """
     reading = clause.reading
+    findings = [f for f in findings if not _is_heading(reading, f)]
     made = [(f, claim(reading, clause.range, f, reference)) for f in findings]
     claims = [(finding, told) for finding, told in made if told is not None]
     kept = [f for f, _ in claims]
@@ -74,6 +75,13 @@ def finding_drafts(
         else:
             drafts += by_side(clause, finding, told, zone, draft)
     return drafts
+
+
+def _is_heading(reading: Reading, finding: Match) -> bool:
+    """Whether it only heads what is named behind it: "*Tubes and lines*: ETT in place"."""
+    if not finding.value.finding.is_device or reading.norm(finding.last) != ":":
+        return False
+    return any(f.first > finding.last and f.value.finding.is_device for f in reading.findings)
 
 
 def _device_before(told: Sequence[Draft], context: Draft | None) -> Draft | None:

@@ -31,6 +31,41 @@ def normal_drafts(clause: Clause, carried: list[Match], others: bool) -> list[Dr
     return [_as_one(drafts)] if alone else drafts
 
 
+def unassessed_drafts(clause: Clause) -> list[Draft]:
+    """ "Heart size is difficult to assess": what the structure's normality would deny stays open.
+
+    Only of a clause that names nothing of the patient.
+    """
+    reading = clause.reading
+    cues = [c for c in clause.within(reading.after) if c.value == "indeterminate"]
+    structures = [s for s in clause.within(reading.structures) if cues and s.last <= cues[0].first]
+    drafts = []
+    for structure in structures[:1]:
+        names = list(dict.fromkeys(n for s in structure.value[:1] for n in s.negates))
+        start = _phrase_start(reading, clause.first, structure)
+        text = sentence_case(clause.text())
+        drafts.append(
+            Draft(
+                key=tuple(names),
+                entities=names,
+                level="indeterminate",
+                name=text,
+                summary=text + ".",
+                regions=places(reading, None, Zone((start, structure.last))),
+                modifiers=[],
+                side_text=side_text(reading, Zone((start, structure.last))),
+                changes=[],
+                change_sentence=None,
+                sent_ids=[clause.sent_id],
+                spans=clause.spans(
+                    [(structure.first, structure.last), (cues[0].first, cues[0].last)]
+                ),
+                origin="rules:normality",
+            )
+        )
+    return drafts
+
+
 def _as_one(drafts: list[Draft]) -> Draft:
     """ "The lungs are well expanded and clear" is one observation."""
     first = drafts[0]

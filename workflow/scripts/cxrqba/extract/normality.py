@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cxrqba.extract.lexicon import FILLERS, Reading
+from cxrqba.extract.lexicon import FILLERS, PREPOSITIONS, SIDES, Reading
 from cxrqba.extract.matcher import ARTICLES, Match
 from cxrqba.extract.words import word_set
 from cxrqba.reference.tables import Structure
@@ -99,12 +99,22 @@ def _opens(reading: Reading, clause: tuple[int, int], predicate: Match) -> bool:
     )
 
 
+def _is_place(reading: Reading, structure: Match) -> bool:
+    """Whether it is where a finding is: "opacity *at the left base*"."""
+    at = structure.first - 1
+    while reading.norm(at) in ARTICLES or reading.norm(at) in SIDES:
+        at -= 1
+    return reading.norm(at) in PREPOSITIONS and any(f.last == at for f in reading.findings)
+
+
 def _belongs(reading: Reading, structure: Match, predicate: Match, named: list[Match]) -> bool:
     """Whether only joining words, other structures and places stand between the two."""
     if structure.last <= predicate.first:
         first, last = structure.last, predicate.first
         if any(s.first == predicate.last for s in named):
             return False  # "mediastinum: normal cardiac size" speaks of the size
+        if _is_place(reading, structure):
+            return False  # "opacity at the left base, right base clear"
     elif predicate.last <= structure.first:
         first, last = predicate.last, structure.first
         if reading.norm(last - 1) in ARTICLES and any(s.last < predicate.first for s in named):

@@ -27,7 +27,7 @@ from cxrqba.extract.comparing import (
     place_of_relative,
 )
 from cxrqba.extract.coverage import NON_OBSERVATIONAL, PARTLY_COVERED, UNCOVERED, Coverage
-from cxrqba.extract.denials import normal_drafts
+from cxrqba.extract.denials import normal_drafts, unassessed_drafts
 from cxrqba.extract.drafts import (
     ASSERTING,
     DENYING,
@@ -165,6 +165,8 @@ class ObservationExtractor:
                 # "the lungs are" of "the lungs are otherwise clear"
                 unread = [u for u in unread if u not in subject]
             drafts += normal
+            if not normal and all(_is_technical(f) for f in findings):
+                drafts += unassessed_drafts(clause)
             told = bool(drafts or findings)
             if not drafts:
                 told |= self._beside(clause, previous, context, found, earlier)
@@ -257,6 +259,10 @@ def _clusters(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]
         key = (0, row["cluster"]) if row["cluster"] is not None else (1, row["sent_id"])
         clusters.setdefault(key, []).append(row)
     return list(clusters.values())
+
+
+def _is_technical(finding: Match) -> bool:
+    return bool(finding.value.finding.polarity == "technical")
 
 
 def _is_exception(reading: Reading, first: int) -> bool:

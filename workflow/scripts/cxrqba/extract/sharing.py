@@ -33,7 +33,7 @@ def zones(
     cuts = [_after_predicate(reading, clause[0], findings[0].first)]
     for (left, right), link in zip(pairwise(findings), links[1:], strict=True):
         cuts.append(_cut(reading, left, right, link))
-    cuts.append(clause[1])
+    cuts.append(_before_statement(reading, findings[-1].last, clause[1]))
     found = [Zone((cuts[i], cuts[i + 1])) for i in range(len(findings))]
     _share_opening(reading, findings, found)
     _share_side(reading, findings, found)
@@ -45,6 +45,21 @@ def zones(
         if head is not None and head >= 0 and not elsewhere:
             found[i].shared += found[head].ranges()
     return found
+
+
+def _before_statement(reading: Reading, first: int, last: int) -> int:
+    """End of the last zone: the comma of "..., *right base clear*", which speaks for itself."""
+    for joint in (i for i in range(first, last) if reading.norm(i) in (",", "and")):
+        start = joint + 1
+        while reading.norm(start) in ARTICLES or reading.norm(start) in SIDES:
+            start += 1
+        named = [s.last for s in reading.structures if s.first in range(joint + 1, start + 1)]
+        told = (
+            range(named[0], last if reading.norm(joint) == "," else named[0] + 2) if named else ()
+        )
+        if any(p.first in told for p in reading.predicates):
+            return joint
+    return last
 
 
 def _after_predicate(reading: Reading, first: int, last: int) -> int:

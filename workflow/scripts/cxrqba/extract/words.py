@@ -25,8 +25,12 @@ _IRREGULAR = {
     "atria": "atrium",
     "bronchi": "bronchus",
     "bullae": "bulla",
+    "caecum": "cecum",
+    "calibre": "caliber",
     "calculi": "calculus",
     "can't": "cannot",
+    "centre": "center",
+    "centred": "centered",
     "diagnoses": "diagnosis",
     "disk": "disc",
     "disks": "disc",
@@ -34,18 +38,23 @@ _IRREGULAR = {
     "dilatations": "dilation",
     "distention": "distension",
     "emboli": "embolus",
+    "fibre": "fiber",
     "foci": "focus",
     "granulomata": "granuloma",
     "hila": "hilum",
     "humeri": "humerus",
     "indices": "index",
     "n't": "not",
+    "orthopaedic": "orthopedic",
+    "paediatric": "pediatric",
     "sulci": "sulcus",
     "thrombi": "thrombus",
     "tumour": "tumor",
     "tumours": "tumor",
     "vertebrae": "vertebra",
 }
+_BRITISH = re.compile(r"(?<=al|er|an|ur|in|og)is(?=(e|ed|es|ing|ation)$)")
+"""The "s" of "demineralised" and "visualisation", which is a "z" in American spelling."""
 _ORDINALS = ("st", "nd", "rd", "th")
 _SHORT_SIDES = {"L": "left", "LT": "left", "R": "right", "RT": "right"}
 _KEPT = frozenset(("has", "was", "is", "its", "this", "as", "us", "gas", "lens", "always", "thus"))
@@ -125,6 +134,8 @@ def normal_form(word: str) -> str:
         form = form[1:]
     elif form.startswith("haem"):
         form = "hem" + form[4:]
+    if "is" in form:
+        form = _BRITISH.sub("iz", form)
     if len(form) <= 3 or form in _KEPT:
         return form
     for ending, singular in (
