@@ -144,7 +144,7 @@ def test_bytes_do_not_change(boxes: Evaluation, tmp_path: Path) -> None:
         style.save(threshold_figure(data, "D"), folder / "f.pdf", folder / "f.png")
         made.append({p.name: p.read_bytes() for p in folder.iterdir()})
     assert made[0] == made[1]
-    assert sorted(made[0]) == ["f.csv", "f.pdf", "f.png", "t.csv", "t.md", "t.tex"]
+    assert {"f.csv", "f.pdf", "f.png", "t.csv", "t.md", "t.tex"} <= set(made[0])
 
 
 def test_the_header_is_that_of_ms_cxr() -> None:
