@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,20 @@ def _run(results: Path, config: dict[str, Any]) -> None:
     tables.mkdir()
     (tables / "table_accounting.csv").write_text("what,count\nstudies,4\n", encoding="utf-8")
     (results / "summary.txt").write_text("4 studies\n", encoding="utf-8")
+
+
+def record_run(results: Path) -> None:
+    """Write the record of the run, as its last step does."""
+    from cxrqba.config import load_config
+
+    project = results.parents[1]
+    _, block = load_config({"dataset": "own", "results": str(project / "results")}, project)
+    before = Path.cwd()
+    os.chdir(project)
+    try:
+        run_step(
+            "provenance", results="results/own", sums="results/own/provenance/SHA256SUMS",
+            settings=json.dumps({"dataset": block.model_dump()}),
+        )  # fmt: skip
+    finally:
+        os.chdir(before)

@@ -1,7 +1,8 @@
-"""Accounting of everything that came in, went on or was lost.
+"""Accounting of everything that came in, went on or was lost, and what the run was made of.
 
 Inputs: studies, statuses and ledgers of all steps. Output: counts by step and reason; the step
-fails if a study is neither passed on nor in a ledger. Steps: account_studies, summarize_run.
+fails if a study is neither passed on nor in a ledger. Last comes the record of the run with
+checksums of all results. Steps: account_studies, summarize_run, provenance.
 """
 
 
@@ -81,4 +82,32 @@ rule summarize_run:
     shell:
         "step summarize_run --accounting {input.accounting}"
         " --rated {input.rated} --scores {input.scores} --summary {output.summary}"
+        " --settings {params.settings:q} --log {log} # code {params.code}"
+
+
+rule provenance:
+    input:
+        targets(),
+    output:
+        record="<results>/provenance/run.json",
+        crate="<results>/provenance/ro-crate-metadata.json",
+        workflow="<results>/provenance/Snakefile",
+        sums="<results>/provenance/SHA256SUMS",
+    log:
+        "<logs>/provenance.log",
+    benchmark:
+        "<benchmarks>/provenance.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=240,  # every byte of the results is read once
+    params:
+        code=code("provenance"),
+        settings=settings({"dataset": DATASET.model_dump()}),
+        results=RESULTS,
+    message:
+        "provenance: what the run was made of, checksums of all results"
+    shell:
+        "step provenance --results {params.results:q} --sums {output.sums}"
         " --settings {params.settings:q} --log {log} # code {params.code}"

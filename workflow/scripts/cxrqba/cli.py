@@ -66,7 +66,16 @@ def main(argv: list[str] | None = None) -> None:
     )
     explain.add_argument("study", help="study id, such as s50000001")
     explain.add_argument("question", help="question id, such as D02_has_finding_001")
-    for command in (explain,):
+    audit = commands.add_parser(
+        "audit",
+        help="check that stored tags and answers follow from what they claim to rest on",
+        description="Check all bytes against SHA256SUMS, sentences, spans and ids; then do the "
+        "steps again on their stored inputs for some studies and compare. Status 1 on any fault.",
+    )
+    how_many = audit.add_mutually_exclusive_group()
+    how_many.add_argument("--sample", type=int, default=20, help="studies to derive again")
+    how_many.add_argument("--all", action="store_true", help="derive all studies again")
+    for command in (explain, audit):
         command.add_argument("--config", default="demo", help="dataset: a name or a file")
         command.add_argument("--results", default="results", help="folder of the run")
     args, others = parser.parse_known_args(argv)
@@ -86,6 +95,8 @@ def main(argv: list[str] | None = None) -> None:
         if args.command == "explain":
             print(_explain(args.study, args.question, args.config, args.results), end="")
             return
+        if args.command == "audit":
+            sys.exit(_audit(args.config, args.results, None if args.all else args.sample))
         if args.command == "budget":
             from cxrqba.judge.budget import Rates
             from cxrqba.judge.budget import budget as count
@@ -134,6 +145,17 @@ def _explain(study_id: str, question_id: str, dataset: str, results: str) -> str
 
     run, block = load_config({"dataset": dataset, "results": results}, Path.cwd())
     return explain(Path(run.results) / block.name, Path.cwd(), study_id, question_id)
+
+
+def _audit(dataset: str, results: str, sample: int | None) -> int:
+    from cxrqba.config import load_config
+    from cxrqba.provenance.audit import audit
+
+    run, block = load_config({"dataset": dataset, "results": results}, Path.cwd())
+    folder = Path(run.results) / block.name
+    report = audit(folder, Path.cwd(), block, sample, lambda line: print(line, file=sys.stderr))
+    print(report.text(), end="")
+    return int(bool(report.faults))
 
 
 if __name__ == "__main__":
