@@ -248,6 +248,11 @@ def test_chest_imagenome_is_compared_on_pairs_of_its_own(tmp_path: Path) -> None
     assert (row["item_id"], row["reason"]) == ("i2", "no_scene_graph")
 
 
+def test_a_missing_folder_of_scene_graphs_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nowhere: no such folder; correct 'imagenome'"):
+        run(expert(ms_cxr(tmp_path, AIR), imagenome=tmp_path / "nowhere"))
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"image_id": "i1", "objects": []}'])
 def test_a_scene_graph_that_is_none_stands_in_the_ledger(tmp_path: Path, text: str) -> None:
     (tmp_path / "i1_SceneGraph.json").write_text(text)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cxrqba.errors import UserError
 from cxrqba.evaluate.expert_shapes import LeftOut
 from cxrqba.evaluate.shapes import Shape
 from cxrqba.reference.tables import Reference
@@ -30,6 +31,8 @@ def imagenome_boxes(
     reference: Reference,
 ) -> tuple[Places, list[LeftOut]]:
     """Boxes by (image, class) in the images of ``windows``, and the images that have none."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder; correct 'imagenome' of evaluate.boxes")
     places: Places = {}
     faults: list[LeftOut] = []
     known = _classes_of(classes, reference)
