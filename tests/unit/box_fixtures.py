@@ -59,7 +59,7 @@ FLAGS = ("Quality issue", "Support devices")
 
 def observation(finding: str, image: str, *boxes: Sequence[float], **more: Any) -> dict[str, Any]:
     return {
-        "study_id": "s1",
+        "study_id": image.replace("i", "s"),
         "obs_id": "O01",
         "obs_entities": [finding],
         "positiveness": "pos",

@@ -11,10 +11,10 @@ whole image, on the pairs of ours. Chest ImaGenome, where its graphs are given, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -87,23 +87,23 @@ def evaluate(
     that are not among ``images`` are left out; shapes whose frame has another size than the image
     are scaled.
     """
-    asserted = [asserted_boxes(shard) for shard in observations]
     shown = {
-        image: (patient or study, width, height)
+        image: _Image(study, patient or study, width, height)
         for image, patient, study, width, height in images.select(
             "image_id", "patient_id", "study_id", "width", "height"
         ).iter_rows()
     }
-    units = {image: unit for image, (unit, _, _) in shown.items()}
-    lungs = {image: drawn for shard in regions for image, drawn in lung_boxes(shard).items()}
+    given = [(expert, *_readings(expert, reference, shown)) for expert in experts]
+    wanted = {r.image_id for _, readings, _, _ in given for r in readings}
+    studies = {shown[image].study for image in wanted}
+    asserted = [asserted_boxes(shard, studies) for shard in observations]
+    lungs = {i: drawn for shard in regions for i, drawn in lung_boxes(shard, wanted).items()}
+    units = {image: shown[image].unit for image in wanted}
     scores: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
     ledger: list[dict[str, Any]] = []
-    remarks: list[str] = []
-    for expert in experts:
+    for expert, readings, faults, _ in given:
         classes = findings_of(expert, reference)
-        readings, faults, remark = _readings(expert, reference, shown)
-        remarks.append(remark)
         windows = {r.image_id: r.window for r in readings}
         systems: dict[str, Places] = {OURS: predicted_boxes(asserted, classes)}
         if expert.imagenome:
@@ -131,7 +131,10 @@ def evaluate(
             )
             pairs += [box_scores.pair_row(labels, o) for o in overlaps]
     return Evaluation(
-        frame(scores, BOX_SCORES), frame(pairs, BOX_PAIRS), frame(ledger, LEDGER), remarks
+        frame(scores, BOX_SCORES),
+        frame(pairs, BOX_PAIRS),
+        frame(ledger, LEDGER),
+        [remark for *_, remark in given],
     )
 
 
@@ -157,10 +160,13 @@ def findings_of(expert: Expert, reference: Reference) -> dict[str, frozenset[str
     return {n: f for n, f in single.items() if n not in gone} | merged
 
 
-def asserted_boxes(observations: pl.DataFrame) -> pl.DataFrame:
-    """Findings and boxes of the positive observations of the report: obs_entities, localization."""
+def asserted_boxes(observations: pl.DataFrame, studies: Collection[str]) -> pl.DataFrame:
+    """Findings and boxes of positive observations of the report: obs_entities, localization."""
     return observations.filter(
-        pl.col("from_report"), pl.col("positiveness") == "pos", pl.col("obs_id") != "OIND"
+        pl.col("study_id").is_in(list(studies)),
+        pl.col("from_report"),
+        pl.col("positiveness") == "pos",
+        pl.col("obs_id") != "OIND",
     ).select("obs_entities", "localization")
 
 
@@ -179,19 +185,30 @@ def predicted_boxes(
     return boxes
 
 
-def lung_boxes(regions: pl.DataFrame) -> dict[str, list[Shape]]:
+def lung_boxes(regions: pl.DataFrame, images: Collection[str]) -> dict[str, list[Shape]]:
     """Boxes of both lungs by image, where they were localised themselves."""
-    found = regions.filter(pl.col("region").is_in(LUNG_REGIONS), ~pl.col("is_fallback"))
+    found = regions.filter(
+        pl.col("region").is_in(LUNG_REGIONS),
+        pl.col("image_id").is_in(list(images)),
+        ~pl.col("is_fallback"),
+    )
     boxes: dict[str, list[Shape]] = {}
     for image, drawn in found.select("image_id", "bboxes").iter_rows():
         boxes.setdefault(image, []).extend(Shape(*b) for b in drawn)
     return boxes
 
 
+class _Image(NamedTuple):
+    study: str
+    unit: str  # patient, or study where no patient is known
+    width: int | None
+    height: int | None
+
+
 def _readings(
     expert: Expert,
     reference: Reference,
-    shown: Mapping[str, tuple[str, int | None, int | None]],
+    shown: Mapping[str, _Image],
 ) -> tuple[list[Reading], list[LeftOut], str]:
     """Readings in pixels of our images, what is left out, and one line on both."""
     labels = reference.labels[expert.format]
@@ -205,10 +222,10 @@ def _readings(
         if image not in shown:
             faults.append(LeftOut(image, "not_in_dataset", f"{expert.path}: no such image here"))
             continue
-        _, width, height = shown[image]
-        fitted = fit(reading, width, height)
+        own = shown[image]
+        fitted = fit(reading, own.width, own.height)
         if fitted is None:
-            sizes = f"{reading.width:g} x {reading.height:g}, the image {width} x {height}"
+            sizes = f"{reading.width:g} x {reading.height:g}, the image {own.width} x {own.height}"
             detail = f"{expert.path}: the frame has {sizes} pixels: another shape"
             faults.append(LeftOut(image, "frame_differs", detail))
         else:
