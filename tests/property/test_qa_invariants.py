@@ -139,7 +139,7 @@ def test_yes_and_no_agree_with_the_parts(study):
         firm = {
             p.content.positiveness
             for p in question.parts[1:]
-            if p.answer_type == "details" and p.content.obs_entities != ["no finding"]
+            if p.answer_type == "details" and p.content.tags.obs_entities != ("no finding",)
         }
         verdict = answered(question)
         if verdict == "yes":
@@ -234,19 +234,20 @@ def test_sides_agree_between_text_tags_and_boxes(study):
             if content.template is None:
                 continue
             words = set(re.findall(r"\w+", content.text.lower()))
-            sides = {regions[r].laterality for r in content.regions if r in regions}
+            sides = {regions[r].laterality for r in content.tags.regions if r in regions}
             for side, other in (("left", "right"), ("right", "left")):
                 if side in words and other not in words:
-                    assert content.laterality in (side, "unknown", "bilateral"), content
+                    assert content.tags.laterality in (side, "unknown", "bilateral"), content
                     if question.question_strategy == "region_abnormal":
                         assert other not in sides
-                if content.laterality == side and content.positiveness == "pos":
+                if content.tags.laterality == side and content.positiveness == "pos":
                     assert other not in sides
-            boxed = {r for lo in content.localization for r in lo.localization_reference_ids}
+            observed = (study.observations[o].region_names for o in content.place.obs_ids)
+            boxed = {r for names in (*observed, content.place.regions) for r in names}
             boxed_sides = {regions[r].laterality for r in boxed if r in regions}
-            if content.laterality == "left":
+            if content.tags.laterality == "left":
                 assert "right" not in boxed_sides
-            if content.laterality == "right":
+            if content.tags.laterality == "right":
                 assert "left" not in boxed_sides
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from PIL import Image
+from qa_rows import qa_frames
 
 from cxrqba import schema
 from cxrqba.tables import frame, write_table
@@ -163,7 +164,6 @@ def write_demo(
     tables: dict[str, list[dict[str, Any]]]
     paths: dict[str, list[Path]] = {}
     schemas = {
-        "questions": schema.QUESTIONS,
         "rated": schema.RATED,
         "rated_answers": schema.RATED_ANSWERS,
         "images": schema.IMAGES,
@@ -175,7 +175,6 @@ def write_demo(
         questions = list(itertools.chain.from_iterable(q for q, _ in made))
         ratings = list(itertools.chain.from_iterable(r for _, r in made))
         tables = {
-            "questions": questions,
             "rated": ratings,
             "rated_answers": [
                 {
@@ -211,7 +210,10 @@ def write_demo(
             path = folder / f"{shard}.{name}.parquet"
             write_table(frame(rows, schemas[name]), path, schemas[name])
             paths.setdefault(name, []).append(path)
-    return paths
+        for name, write in WRITERS.items():
+            path = write(folder / f"{shard}.{name}.parquet", questions)
+            paths.setdefault(name, []).append(path)
+    return {**paths, "regions": []}
 
 
 def draw_image(path: Path, seed: int) -> Path:
@@ -230,6 +232,50 @@ def write_rows(path: Path, rows: list[dict[str, Any]], columns: pl.Schema) -> Pa
     """One table from rows."""
     write_table(frame(rows, columns), path, columns)
     return path
+
+
+def write_questions(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """The questions of rows that hold their answer parts."""
+    asked, _ = qa_frames({**row, "answers": []} for row in rows)
+    write_table(asked, path, schema.QUESTIONS)
+    return path
+
+
+def write_parts(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Their answer parts; each shows the boxes of an observation of its own."""
+    parts = [
+        {
+            **row,
+            "answers": [
+                {
+                    **{k: v for k, v in a.items() if k != "localization"},
+                    "box_obs_ids": [f"{row['question_id']} {a['answer_id']}"],
+                    "box_regions": [],
+                }
+                for a in row["answers"]
+            ],
+        }
+        for row in rows
+    ]
+    write_table(qa_frames(parts)[1], path, schema.ANSWERS)
+    return path
+
+
+def write_boxes(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """The observations that :func:`write_parts` refers to."""
+    observations = [
+        {
+            "study_id": row["study_id"],
+            "obs_id": f"{row['question_id']} {a['answer_id']}",
+            "localization": a["localization"],
+        }
+        for row in rows
+        for a in row["answers"]
+    ]
+    return write_rows(path, observations, schema.OBSERVATIONS)
+
+
+WRITERS = {"questions": write_questions, "answers": write_parts, "observations": write_boxes}
 
 
 def label_row(name: str, class_set: str, metric: str, value: float, **more: Any) -> dict[str, Any]:

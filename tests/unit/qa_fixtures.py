@@ -11,10 +11,12 @@ import polars as pl
 
 from cxrqba.config import QaConfig
 from cxrqba.graph.model import Indication, Localization, Observation, RegionNode, SceneGraph
+from cxrqba.graph.store import to_tables
 from cxrqba.qa.context import QaContext, build_context
 from cxrqba.qa.engine import generate
 from cxrqba.qa.model import Question, Skipped
-from cxrqba.qa.templates import load_templates
+from cxrqba.qa.source import StudyGraph, read_studies
+from cxrqba.qa.templates import TemplateFile, load_templates
 from cxrqba.reference.tables import Reference, load_reference
 from cxrqba.schema import STATISTICS
 from cxrqba.tables import frame
@@ -62,12 +64,25 @@ STATISTICS_ROWS = (
 )
 
 
+MORE = {
+    "finding": ("atelectasis", "consolidation", "pneumonia", "hiatal hernia", "endotracheal tube"),
+    "region_abnormal": ("left hilum", "right hilum", "left costophrenic angle", "ribs"),
+}
+
+
+def asking_more(files: Sequence[TemplateFile]) -> tuple[TemplateFile, ...]:
+    """Templates that ask every study more, so that what nobody mentions can be tested."""
+    return tuple(
+        f.model_copy(update={"always": (*f.always, *MORE.get(f.strategy, ()))}) for f in files
+    )
+
+
 @lru_cache(maxsize=8)
 def context(seed: int = 0, with_statistics: bool = True) -> QaContext:
     """The context of the project's templates and invented statistics."""
     return build_context(
         reference(),
-        load_templates(ROOT / "resources/templates"),
+        asking_more(load_templates(ROOT / "resources/templates")),
         statistics(STATISTICS_ROWS if with_statistics else ()),
         QaConfig(seed=seed),
     )
@@ -175,7 +190,12 @@ def graph(
 
 def ask(study: SceneGraph, ctx: QaContext | None = None) -> tuple[list[Question], list[Skipped]]:
     """All questions of a study."""
-    return generate(study, ctx or context())
+    return generate(lean(study), ctx or context())
+
+
+def lean(study: SceneGraph) -> StudyGraph:
+    """A scene graph as question generation reads it from the tables."""
+    return next(read_studies(*to_tables([study])))
 
 
 def find(questions: Iterable[Question], question_type: str, value: str | None = None) -> Question:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.errors import UserError
 from cxrqba.evaluate.agreement import ac1, agreement, is_model, judge_confusion, kappa, measures
@@ -29,7 +30,6 @@ from cxrqba.schema import (
     IMAGES,
     JUDGEMENTS,
     PART_CRITERIA,
-    QUESTIONS,
     TEXT_QUALITY,
 )
 from cxrqba.tables import frame, write_table
@@ -108,7 +108,7 @@ def test_agreement_of_each_rater_and_criterion() -> None:
     assert {r[0] for r in rows} == {"R1", "R2"}
 
 
-QUESTIONS_TABLE = frame(
+QUESTIONS_TABLE, ANSWERS_TABLE = qa_frames(
     [
         {
             "study_id": f"s{i}",
@@ -118,8 +118,7 @@ QUESTIONS_TABLE = frame(
             "answers": [{"answer_id": "q.a1", "text": "Yes,\nthere is <b>one</b>."}],
         }
         for i in range(60)
-    ],
-    QUESTIONS,
+    ]
 )
 LEVELS = list(TEXT_QUALITY["relevance"])
 JUDGED = frame(
@@ -153,7 +152,7 @@ def test_the_sample_holds_rare_levels_and_is_drawn_alike_again() -> None:
 def rows_of_sheet() -> list[dict[str, str]]:
     chosen = sample(QUESTIONS_TABLE, JUDGED, 4, 0)
     reports = {f"s{i}": f"REPORT {i}. </script><script>alert(1)</script>" for i in range(60)}
-    return sheet_rows(chosen, QUESTIONS_TABLE, reports)
+    return sheet_rows(chosen, QUESTIONS_TABLE, ANSWERS_TABLE, reports)
 
 
 def test_raters_see_what_the_judge_sees_and_not_what_it_said() -> None:
@@ -312,17 +311,19 @@ def test_confusion_of_two_judges_and_its_figure(tmp_path: Path) -> None:
     images = frame([], IMAGES)
     ours = judged_by("vllm/a", "ALIGNED_MENTIONED")
     theirs = judged_by("vllm/b", "NON_ALIGNED_CONTRADICTING").head(10)  # two of three questions
-    counts = judge_confusion(QUESTIONS_TABLE, images, ours, theirs)
+    counts = judge_confusion(QUESTIONS_TABLE, ANSWERS_TABLE, images, ours, theirs)
     assert counts.select("first", "second", "count").rows() == [("A++", "D", 2)]
     path = tmp_path / "confusion.parquet"
     write_table(counts, path, CONFUSION)
     texts = {t.get_text() for t in confusion_figure(confusion_data(path), "T").axes[0].texts}
     assert "2" in texts
     mixed = judge_confusion(
-        QUESTIONS_TABLE, images, judged_by("rules/2", "ALIGNED_MENTIONED"), ours
+        QUESTIONS_TABLE, ANSWERS_TABLE, images, judged_by("rules/2", "ALIGNED_MENTIONED"), ours
     )
     write_table(mixed, path, CONFUSION)
     assert confusion_data(path).is_empty()
     written = [t.get_text() for t in confusion_figure(confusion_data(path), "T").texts]
     assert any("no data" in t for t in written)
-    assert judge_confusion(QUESTIONS_TABLE, images, ours, frame([], JUDGEMENTS)).is_empty()
+    assert judge_confusion(
+        QUESTIONS_TABLE, ANSWERS_TABLE, images, ours, frame([], JUDGEMENTS)
+    ).is_empty()

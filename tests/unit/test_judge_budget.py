@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.errors import UserError
 from cxrqba.judge.budget import BLOCK, Cost, PrefixCache, Rates, budget, costs, tokenizer
 from cxrqba.judge.prompts import load_prompts, view
-from cxrqba.schema import JUDGEMENTS, QUESTIONS, STUDIES
+from cxrqba.schema import ANSWERS, JUDGEMENTS, QUESTIONS, STUDIES
 from cxrqba.tables import frame, write_table
 
 ROOT = Path(__file__).parents[2]
@@ -71,13 +72,14 @@ def test_a_table_of_the_sample(tmp_path: Path) -> None:
         {"study_id": "s0", "question_id": "Q1", "answer_id": "Q1.a1", "criterion": "entailment",
          "level": "ALIGNED_MENTIONED"}
     ]  # fmt: skip
-    for step, name, rows, schema in (
-        ("prepare_studies", "studies", studies, STUDIES),
-        ("generate_qa", "questions", questions, QUESTIONS),
-        ("judge_qa", "judgements", judgements, JUDGEMENTS),
+    asked, answered = qa_frames(questions)
+    for step, name, table, schema in (
+        ("prepare_studies", "studies", frame(studies, STUDIES), STUDIES),
+        ("generate_qa", "questions", asked, QUESTIONS),
+        ("generate_qa", "answers", answered, ANSWERS),
+        ("judge_qa", "judgements", frame(judgements, JUDGEMENTS), JUDGEMENTS),
     ):
-        (tmp_path / "demo" / step).mkdir(parents=True)
-        write_table(frame(rows, schema), tmp_path / "demo" / step / f"0.{name}.parquet", schema)
+        write_table(table, tmp_path / "demo" / step / f"0.{name}.parquet", schema)
     text = budget("demo", str(tmp_path), 2, ROOT, None, Rates(1000.0, 100.0))
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines()}
     assert lines["entailment"][1:3] == ["2", "2"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.judge.model import Model, ModelJudge, Round, answered, rounds
 from cxrqba.judge.plan import IN_SHARD, bucket_views, shard_views
@@ -17,7 +18,7 @@ from cxrqba.llm.backends import DummyBackend
 from cxrqba.llm.infer import infer
 from cxrqba.llm.messages import Reply, Request
 from cxrqba.llm.store import Response
-from cxrqba.schema import QUESTIONS, STUDIES, TEXT_QUALITY
+from cxrqba.schema import ANSWERS, QUESTIONS, STUDIES, TEXT_QUALITY
 from cxrqba.tables import frame, write_table
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +93,7 @@ def test_requests_ask_for_no_more_than_the_codes_take(prompts: Prompts) -> None:
 
 
 STUDY = frame([{"study_id": "s1", "report": "Small effusion."}, {"study_id": "s2"}], STUDIES)
-ASKED = frame(
+ASKED, ANSWERED = qa_frames(
     [
         {
             "study_id": study,
@@ -105,8 +106,7 @@ ASKED = frame(
             ("s1", "Q2", []),
             ("s2", "Q1", ["Yes.", "It is small."]),
         )
-    ],
-    QUESTIONS,
+    ]
 )
 
 
@@ -126,14 +126,18 @@ class Counting(DummyBackend):
 
 def test_a_shard_through_the_store_asks_every_view_once(tmp_path: Path, prompts: Prompts) -> None:
     path = tmp_path / "questions.parquet"
+    answers = tmp_path / "answers.parquet"
     write_table(ASKED, path, QUESTIONS)
+    write_table(ANSWERED, answers, ANSWERS)
 
     def verdicts():  # type: ignore[no-untyped-def]
         store = tmp_path / "responses"
         found = {}
+        files = [(path, answers)]
+        buckets = [v for c in SEES if c not in IN_SHARD for v in bucket_views(files, c)]
         for name, shown in (
-            ("shard", list(shard_views({"s1": "Small effusion."}, ASKED))),
-            ("bucket", [v for c in SEES if c not in IN_SHARD for v in bucket_views([path], c)]),
+            ("shard", list(shard_views({"s1": "Small effusion."}, ASKED, ANSWERED))),
+            ("bucket", buckets),
         ):
 
             def ask(requests: Sequence[Request], name: str = name) -> dict[str, Response]:
@@ -144,7 +148,7 @@ def test_a_shard_through_the_store_asks_every_view_once(tmp_path: Path, prompts:
         return found
 
     Counting.calls = 0
-    judgements, ledger = judge_questions(STUDY, ASKED, ModelJudge(verdicts()))
+    judgements, ledger = judge_questions(STUDY, ASKED, ANSWERED, ModelJudge(verdicts()))
     # s1: two questions by entailment (one has no parts) and completeness; distinct texts beside
     assert Counting.calls == (1 + 2) + (1 + 1 + 1)
     assert ledger.is_empty()
@@ -153,13 +157,13 @@ def test_a_shard_through_the_store_asks_every_view_once(tmp_path: Path, prompts:
     assert set(rated["level"]) == {next(iter(CODES[c].values())) for c in CODES}
     unrated = judgements.filter(judgements["level"].is_null())
     assert set(unrated["status"]) == {"no_report"}
-    again = judge_questions(STUDY, ASKED, ModelJudge(verdicts()))[0]
+    again = judge_questions(STUDY, ASKED, ANSWERED, ModelJudge(verdicts()))[0]
     assert Counting.calls == 6  # nothing is asked twice
     assert again.equals(judgements)
 
 
 def test_what_was_never_asked_is_missing_and_told(prompts: Prompts) -> None:
-    judgements, ledger = judge_questions(STUDY, ASKED, ModelJudge({}))
+    judgements, ledger = judge_questions(STUDY, ASKED, ANSWERED, ModelJudge({}))
     assert judgements["level"].null_count() == judgements.height
     assert set(judgements["status"]) == {"missing_response", "no_report"}
     assert set(ledger["reason"]) == {"not_judged"}

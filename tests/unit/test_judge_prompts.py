@@ -9,13 +9,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.errors import UserError
 from cxrqba.judge.plan import IN_BUCKETS, bucket_of, plan, shard_views, views_of
 from cxrqba.judge.prompts import SEES, Prompts, View, load_prompts, view
 from cxrqba.judge.replies import CODES, MODELS, codes_of, parse_reply, reply_schema
-from cxrqba.schema import JUDGE_VIEWS, QUESTIONS, TEXT_QUALITY
-from cxrqba.tables import frame, write_table
+from cxrqba.schema import ANSWERS, JUDGE_VIEWS, QUESTIONS, TEXT_QUALITY
+from cxrqba.tables import write_table
 
 ROOT = Path(__file__).parents[2]
 PROMPTS = ROOT / "resources" / "prompts"
@@ -168,8 +169,8 @@ def test_the_schema_and_the_model_agree(criterion: str) -> None:
     assert parse_reply(codes_of(levels, criterion), criterion, 2).levels == tuple(levels)
 
 
-def table(tmp_path: Path, name: str, rows: list[tuple[str, str, list[str]]]) -> Path:
-    path = tmp_path / f"{name}.parquet"
+def table(tmp_path: Path, name: str, rows: list[tuple[str, str, list[str]]]) -> tuple[Path, Path]:
+    paths = (tmp_path / f"{name}.questions.parquet", tmp_path / f"{name}.answers.parquet")
     questions = [
         {
             "study_id": study,
@@ -179,8 +180,13 @@ def table(tmp_path: Path, name: str, rows: list[tuple[str, str, list[str]]]) -> 
         }
         for n, (study, question, parts) in enumerate(rows)
     ]
-    write_table(frame(questions, QUESTIONS), path, QUESTIONS)
-    return path
+    for made, path, schema in zip(qa_frames(questions), paths, (QUESTIONS, ANSWERS), strict=True):
+        write_table(made, path, schema)
+    return paths
+
+
+def planned(buckets: int, *tables: tuple[Path, Path]) -> dict[int, pl.DataFrame]:
+    return plan([q for q, _ in tables], [a for _, a in tables], buckets)
 
 
 ROWS = [
@@ -193,8 +199,8 @@ ROWS = [
 
 
 def test_every_distinct_view_is_in_one_bucket_whatever_the_shards(tmp_path: Path) -> None:
-    whole = plan([table(tmp_path, "all", ROWS)], 3)
-    parts = plan([table(tmp_path, "a", ROWS[:2]), table(tmp_path, "b", ROWS[2:])], 3)
+    whole = planned(3, table(tmp_path, "all", ROWS))
+    parts = planned(3, table(tmp_path, "a", ROWS[:2]), table(tmp_path, "b", ROWS[2:]))
     assert set(whole) == {0, 1, 2}
     assert all(whole[b].equals(parts[b]) for b in whole)
     rows = pl.concat(whole.values())
@@ -207,17 +213,17 @@ def test_every_distinct_view_is_in_one_bucket_whatever_the_shards(tmp_path: Path
 
 
 def test_levels_can_be_joined_back_by_the_key(tmp_path: Path) -> None:
-    planned = pl.concat(plan([table(tmp_path, "all", ROWS)], 2).values())
-    keys = set(planned["key"])
-    assert {v.key for v in views_of(planned)} == keys
+    rows = pl.concat(planned(2, table(tmp_path, "all", ROWS)).values())
+    keys = set(rows["key"])
+    assert {v.key for v in views_of(rows)} == keys
     for _, question, parts in ROWS:
         for criterion in IN_BUCKETS:
             assert view(criterion, "ignored", question, parts).key in keys
 
 
 def test_within_a_shard_a_view_with_report_is_asked_once(tmp_path: Path) -> None:
-    questions = pl.read_parquet(table(tmp_path, "all", ROWS))
-    views = list(shard_views({"s1": "One.", "s2": "Two.", "s3": None}, questions))  # type: ignore[dict-item]
+    questions, answers = map(pl.read_parquet, table(tmp_path, "all", ROWS))
+    views = list(shard_views({"s1": "One.", "s2": "Two.", "s3": None}, questions, answers))  # type: ignore[dict-item]
     assert len(views) == 2 * 3  # two criteria; s1 asks the same twice, s3 has no report
     assert [v.report for v in views] == ["One."] * 2 + ["Two."] * 4
     assert len({v.key for v in views}) == len(views)

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.errors import UserError
 from cxrqba.judge.ratings import check_levels, rate
@@ -16,7 +17,6 @@ from cxrqba.schema import (
     IMAGES,
     JUDGEMENTS,
     PART_CRITERIA,
-    QUESTIONS,
     RATED,
     RATED_ANSWERS,
     RATINGS,
@@ -89,7 +89,7 @@ def rated_one(
     row: dict[str, Any], judgements: list[dict[str, Any]], shown: pl.DataFrame | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     rated, answers = rate(
-        frame([row], QUESTIONS),
+        *qa_frames([row]),
         frame(judgements, JUDGEMENTS),
         images() if shown is None else shown,
     )
@@ -225,7 +225,7 @@ def test_random_pairs_agree_with_a_slow_reading_of_the_tables() -> None:
         rows.append(row)
         judgements += given
         expected.append(_slow(row, given))
-    rated, _ = rate(frame(rows, QUESTIONS), frame(judgements, JUDGEMENTS), images())
+    rated, _ = rate(*qa_frames(rows), frame(judgements, JUDGEMENTS), images())
     assert rated["question_id"].to_list() == [r["question_id"] for r in rows]
     assert rated["rating"].to_list() == expected
 
@@ -245,7 +245,7 @@ def _slow(row: dict[str, Any], judgements: list[dict[str, Any]]) -> str:
 
 
 def test_no_questions_give_empty_tables() -> None:
-    rated, answers = rate(frame([], QUESTIONS), frame([], JUDGEMENTS), images())
+    rated, answers = rate(*qa_frames([]), frame([], JUDGEMENTS), images())
     assert rated.is_empty()
     assert answers.is_empty()
     assert rated.schema == RATED

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.judge.rules import RulesJudge
 from cxrqba.judge.run import judge_questions
 from cxrqba.judge.vocabulary import load_vocabulary
-from cxrqba.schema import JUDGEMENTS, PART_CRITERIA, QUESTIONS, STUDIES, TEXT_QUALITY
+from cxrqba.schema import JUDGEMENTS, PART_CRITERIA, STUDIES, TEXT_QUALITY
 from cxrqba.tables import frame
 
 VOCABULARY = Path(__file__).parents[2] / "resources" / "judge"
@@ -27,8 +28,8 @@ def studies() -> pl.DataFrame:
     )
 
 
-def questions() -> pl.DataFrame:
-    return frame(
+def questions() -> tuple[pl.DataFrame, pl.DataFrame]:
+    return qa_frames(
         [
             {
                 "study_id": study,
@@ -40,8 +41,7 @@ def questions() -> pl.DataFrame:
                 ],
             }
             for study, question in (("s1", "Q1"), ("s1", "Q2"), ("s2", "Q1"))
-        ],
-        QUESTIONS,
+        ]
     )
 
 
@@ -51,7 +51,7 @@ def judge() -> RulesJudge:
 
 
 def test_one_row_for_each_text_and_criterion(judge: RulesJudge) -> None:
-    judgements, ledger = judge_questions(studies(), questions(), judge)
+    judgements, ledger = judge_questions(studies(), *questions(), judge)
     assert judgements.schema == JUDGEMENTS
     assert ledger.is_empty()
     counts = dict(judgements.group_by("criterion").len().iter_rows())
@@ -61,7 +61,7 @@ def test_one_row_for_each_text_and_criterion(judge: RulesJudge) -> None:
 
 
 def test_without_report_what_needs_it_stays_open(judge: RulesJudge) -> None:
-    judgements, _ = judge_questions(studies(), questions(), judge)
+    judgements, _ = judge_questions(studies(), *questions(), judge)
     without = judgements.filter((pl.col("study_id") == "s2") & pl.col("level").is_null())
     assert set(without["criterion"]) == {"entailment", "completeness"}
     assert set(without["status"]) == {"no_report"}
@@ -78,7 +78,7 @@ def test_a_failing_question_goes_to_the_ledger_and_the_rest_goes_on() -> None:
         calls = 0
 
     judgements, ledger = judge_questions(
-        studies(), questions(), Failing(load_vocabulary(VOCABULARY))
+        studies(), *questions(), Failing(load_vocabulary(VOCABULARY))
     )
     assert ledger.select("scope", "study_id", "item_id", "reason").rows() == [
         ("item", "s1", "Q1", "judge_failed")
@@ -91,6 +91,7 @@ def test_a_failing_question_goes_to_the_ledger_and_the_rest_goes_on() -> None:
 
 
 def test_the_order_of_questions_does_not_matter(judge: RulesJudge) -> None:
-    forward, _ = judge_questions(studies(), questions(), judge)
-    backward, _ = judge_questions(studies().reverse(), questions().reverse(), judge)
+    forward, _ = judge_questions(studies(), *questions(), judge)
+    asked, answers = questions()
+    backward, _ = judge_questions(studies().reverse(), asked.reverse(), answers, judge)
     assert forward.equals(backward)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from qa_rows import qa_frames
 
 from cxrqba.config import ExtractionReference
 from cxrqba.errors import UserError
@@ -29,7 +30,7 @@ from cxrqba.judge.vocabulary import load_vocabulary
 from cxrqba.paper.judge_validity import validity_table
 from cxrqba.paper.tables import to_markdown
 from cxrqba.reference.tables import Reference, load_reference
-from cxrqba.schema import JUDGE_SCORES, JUDGEMENTS, QUESTIONS, TEXT_QUALITY
+from cxrqba.schema import JUDGE_SCORES, JUDGEMENTS, TEXT_QUALITY
 from cxrqba.tables import frame, write_table
 
 ROOT = Path(__file__).parents[2]
@@ -64,8 +65,8 @@ def found(reference: Reference, judge: RulesJudge) -> list[Outcome]:
     texts, pairs = written(PAIRS)
     cases = {"routine": planted(read_gold(wanted, reports, reference), "dev", reference)}
     cases[HAND] = pairs
-    studies, questions = case_tables(cases, {"routine": reports, HAND: texts})
-    return outcomes(cases, judge_questions(studies, questions, judge)[0])
+    tables = case_tables(cases, {"routine": reports, HAND: texts})
+    return outcomes(cases, judge_questions(*tables, judge)[0])
 
 
 def test_the_rules_judge_tells_contradictions(found: list[Outcome]) -> None:
@@ -204,8 +205,8 @@ def test_parts_inherit_the_gravest_verdict_and_undecided_ones_are_left_out() -> 
         {"answer_id": "a3", "obs_ids": ["O1", "O3"]},
         {"answer_id": "a4", "obs_ids": []},
     ]
-    questions = frame([{"study_id": "s1", "question_id": "q", "answers": answers}], QUESTIONS)
-    parts = part_verdicts(questions, {"s1": {"O1": "right", "O2": "side"}})
+    _, table = qa_frames([{"study_id": "s1", "question_id": "q", "answers": answers}])
+    parts = part_verdicts(table, {"s1": {"O1": "right", "O2": "side"}})
     assert dict(parts.select("answer_id", "verdict").iter_rows()) == {"a1": "right", "a2": "side"}
 
 

@@ -18,23 +18,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from paper_fixtures import localization, part, question, rated, write_demo, write_rows
+from paper_fixtures import (
+    localization,
+    part,
+    question,
+    rated,
+    write_boxes,
+    write_demo,
+    write_parts,
+    write_questions,
+    write_rows,
+)
 
 from cxrqba import schema
 from cxrqba.paper import style
-from cxrqba.paper.examples import choose_examples, examples_frame
+from cxrqba.paper.examples import Tables, choose_examples, examples_frame
 from cxrqba.paper.examples_figure import examples_figure
 from cxrqba.paper.lengths import length_counts, length_figure, quantile
 from cxrqba.paper.names import ANSWER_TYPE_NAMES, GRADE_GROUPS, GRADES, STRATEGY_NAMES
 from cxrqba.paper.quality import quality, quality_figure, subsets
 from cxrqba.paper.tags import tag_counts, tag_figure
 
+EXAMPLE_TABLES = (
+    "questions", "answers", "observations", "regions", "rated", "images", "studies",
+)  # fmt: skip
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 INPUTS = {
-    "figure_1_examples": ("questions", "rated", "images", "studies"),
+    "figure_1_examples": EXAMPLE_TABLES,
     "figure_4_quality": ("rated", "rated_answers"),
-    "figure_5_tags": ("questions",),
-    "figure_6_lengths": ("questions",),
+    "figure_5_tags": ("answers",),
+    "figure_6_lengths": ("answers",),
 }
 
 
@@ -107,7 +120,7 @@ def test_tags_count_parts_once_and_leave_comparisons_out(tmp_path: Path):
         part("q", 4, "d", obs_entities=["mass"], positiveness="neg"),
     ]
     rows = [question("s1", "q", "D02_has_finding", "?", answers)]
-    path = write_rows(tmp_path / "q.parquet", rows, schema.QUESTIONS)
+    path = write_parts(tmp_path / "a.parquet", rows)
     data = tag_counts([path])
     assert data.rows() == [
         ("region", "left lung", "finding", 1, 0, 1.0),
@@ -122,7 +135,7 @@ def test_lengths_count_words_of_answers_and_of_parts(tmp_path: Path):
         part("q", 2, "It  is\nmild.", answer_type="details", positiveness="neg"),
     ]
     rows = [question("s1", "q", "D02_has_finding", "?", answers)]
-    path = write_rows(tmp_path / "q.parquet", rows, schema.QUESTIONS)
+    path = write_parts(tmp_path / "a.parquet", rows)
     found = {r[:2]: r[3:] for r in length_counts([path]).iter_rows()}
     assert found == {
         ("overall", "all answers"): (7, 1),
@@ -145,11 +158,10 @@ def test_quantile_of_counts_is_that_of_the_values(counts: dict[int, int], share:
 
 
 def test_examples_come_from_good_pairs_of_different_studies_and_not_from_shards(tmp_path: Path):
-    names = ("questions", "rated", "images", "studies")
     chosen = []
     for shards in (1, 3):
         paths = write_demo(tmp_path / "demo", studies=9, shards=shards)
-        chosen.append(choose_examples(*(paths[n] for n in names)))
+        chosen.append(choose_examples(Tables(**{n: paths[n] for n in EXAMPLE_TABLES})))
     assert examples_frame(chosen[0]).equals(examples_frame(chosen[1]))
     assert [e.strategy for e in chosen[0]] == list(schema.STRATEGIES)
     assert len({e.study_id for e in chosen[0]}) == 4
@@ -159,12 +171,14 @@ def test_examples_come_from_good_pairs_of_different_studies_and_not_from_shards(
 
 def one_example(tmp_path: Path, answers: list[dict], text: str = "Is there edema?", images=()):
     row = question("s1", "q", "D02_has_finding", text, answers)
-    return choose_examples(
-        [write_rows(tmp_path / "q.parquet", [row], schema.QUESTIONS)],
-        [write_rows(tmp_path / "r.parquet", [rated(row, "A", None)], schema.RATED)],
-        [write_rows(tmp_path / "i.parquet", list(images), schema.IMAGES)],
-        [],
-    )
+    tables = {name: [] for name in EXAMPLE_TABLES} | {
+        "questions": [write_questions(tmp_path / "q.parquet", [row])],
+        "answers": [write_parts(tmp_path / "a.parquet", [row])],
+        "rated": [write_rows(tmp_path / "r.parquet", [rated(row, "A", None)], schema.RATED)],
+        "images": [write_rows(tmp_path / "i.parquet", list(images), schema.IMAGES)],
+        "observations": [write_boxes(tmp_path / "o.parquet", [row])],
+    }
+    return choose_examples(Tables(**tables))
 
 
 def test_without_images_the_panel_is_text_and_says_so(tmp_path: Path):
@@ -203,12 +217,13 @@ def test_long_and_hostile_text_is_wrapped_not_interpreted(tmp_path: Path):
 @pytest.mark.parametrize("images", [True, False])
 def test_no_figure_of_a_whole_dataset_is_cut(tmp_path: Path, images: bool):
     paths = write_demo(tmp_path, studies=8, images=images)
-    names = ("questions", "rated", "images", "studies")
-    assert_nothing_cut(examples_figure(choose_examples(*(paths[n] for n in names)), "Demo"))
+    assert_nothing_cut(
+        examples_figure(choose_examples(Tables(**{n: paths[n] for n in EXAMPLE_TABLES})), "Demo")
+    )
     data = quality(paths["rated"], paths["rated_answers"])
     assert_nothing_cut(quality_figure(data, subsets(paths["rated"]), "Demo"))
-    assert_nothing_cut(tag_figure(tag_counts(paths["questions"]), "Demo"))
-    assert_nothing_cut(length_figure(length_counts(paths["questions"]), "Demo"))
+    assert_nothing_cut(tag_figure(tag_counts(paths["answers"]), "Demo"))
+    assert_nothing_cut(length_figure(length_counts(paths["answers"]), "Demo"))
 
 
 def test_scripts_give_the_same_bytes_again_and_say_no_data(tmp_path: Path):

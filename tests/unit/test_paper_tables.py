@@ -6,7 +6,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from paper_fixtures import label_row, part, question, write_demo, write_rows
+from paper_fixtures import (
+    label_row,
+    part,
+    question,
+    write_demo,
+    write_parts,
+    write_questions,
+    write_rows,
+)
 
 from cxrqba import schema
 from cxrqba.errors import UserError
@@ -97,8 +105,9 @@ def test_a_page_of_a_table_escapes_its_texts_and_has_no_script():
 
 
 def test_uniqueness_counts_texts_and_tag_sets(tmp_path: Path):
-    path = write_rows(tmp_path / "q.parquet", small_questions(), schema.QUESTIONS)
-    rows = {r["group"]: r for r in uniqueness([path]).iter_rows(named=True)}
+    questions = write_questions(tmp_path / "q.parquet", small_questions())
+    answers = write_parts(tmp_path / "a.parquet", small_questions())
+    rows = {r["group"]: r for r in uniqueness([questions], [answers]).iter_rows(named=True)}
     overall = rows["overall"]
     assert (overall["qa_pairs"], overall["answer_parts"]) == (3, 5)
     assert (overall["unique_questions"], overall["questions_duplication"]) == (2, 1.5)
@@ -115,10 +124,13 @@ def test_uniqueness_counts_texts_and_tag_sets(tmp_path: Path):
 
 
 def test_uniqueness_does_not_depend_on_shards(tmp_path: Path):
-    one = write_demo(tmp_path / "one", studies=6, shards=1)["questions"]
-    three = write_demo(tmp_path / "three", studies=6, shards=3)["questions"]
-    assert uniqueness(one).equals(uniqueness(three))
-    assert uniqueness(three).equals(uniqueness(three[::-1]))
+    one, three = (
+        (paths["questions"], paths["answers"])
+        for n in (1, 3)
+        for paths in (write_demo(tmp_path / f"{n}", studies=6, shards=n),)
+    )
+    assert uniqueness(*one).equals(uniqueness(*three))
+    assert uniqueness(*three).equals(uniqueness(*(paths[::-1] for paths in three)))
 
 
 def test_label_table_orders_sets_and_keeps_undefined(tmp_path: Path):
@@ -171,7 +183,8 @@ def test_accounting_follows_the_flow(tmp_path: Path):
 
 @pytest.mark.parametrize("make", [label_table, region_table, uniqueness_table, accounting_table])
 def test_without_data_a_table_says_why(make):
-    text = to_markdown(make([], "Demo"))
+    files = ([], []) if make is uniqueness_table else ([],)
+    text = to_markdown(make(*files, "Demo"))
     assert "No data: " in text
     assert "(Demo)" in text
 

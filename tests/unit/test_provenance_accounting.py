@@ -14,6 +14,7 @@ from cxrqba.ledger import Ledger
 from cxrqba.provenance.accounting import Tables, account
 from cxrqba.schema import (
     ACCOUNTING,
+    ANSWERS,
     GRAPHS,
     IMAGE_STATUS,
     LEDGER,
@@ -77,11 +78,12 @@ class Run:
                 ],
                 OBSERVATIONS,
             ),
-            "questions": (
-                [{"study_id": "s1", "question_strategy": "abnormal", "answers": parts}],
-                QUESTIONS,
+            "questions": ([{"study_id": "s1", "question_strategy": "abnormal"}], QUESTIONS),
+            "answers": (parts, ANSWERS),
+            "skipped": (
+                [{"study_id": "s2", "reason": "incomplete", "count": 1}],
+                SKIPPED_QUESTIONS,
             ),
-            "skipped": ([{"study_id": "s2", "reason": "incomplete"}], SKIPPED_QUESTIONS),
             "rated": (
                 [
                     {"study_id": "s1", "rating": r, "pre_training": p, "fine_tuning": False}

@@ -8,7 +8,7 @@ from qa_fixtures import ask, context, graph, observation, reference, rich_graph,
 
 from cxrqba.config import QaConfig
 from cxrqba.qa.context import build_context
-from cxrqba.qa.sampling import choose, sample, study_generator
+from cxrqba.qa.sampling import Chooser, Sampler, choose, study_generator
 
 
 def asked(questions, question_type):
@@ -18,7 +18,8 @@ def asked(questions, question_type):
 def test_defaults_mentioned_and_parents_are_asked():
     questions, skipped = ask(rich_graph(), context(with_statistics=False))
     described = asked(questions, "C01_describe_region")
-    key = {n for n, r in reference().regions.items() if r.key_region}
+    key = set(context().always("region_abnormal"))
+    assert {"lungs", "heart", "pleural spaces"} <= key
     wanted = key | {"right lower lobe", "lower lobes", "left lung base", "carina"}
     missing = len(wanted - described)
     assert missing <= sum(s.question_type == "C01_describe_region" for s in skipped)
@@ -28,27 +29,27 @@ def test_defaults_mentioned_and_parents_are_asked():
 
 def test_weights_rise_with_positives_and_fall_with_negatives():
     counts = Counter()
-    weights = {"a": 40 / 1, "b": 40 / 41, "c": 1 / 1}
+    sampler = Sampler({"a": 40 / 1, "b": 40 / 41, "c": 1 / 1})
     for number in range(300):
-        counts.update(sample(weights, (), 1, study_generator(0, f"s{number}")))
+        counts.update(sampler.draw((), 1, study_generator(0, f"s{number}")))
     assert counts["a"] > 10 * counts["b"]
     assert counts["a"] > 10 * counts["c"]
     rows = [("region", "heart", 10, 4), ("region", "aorta", 0, 9), ("finding", "no finding", 9, 0)]
     built = build_context(reference(), (), statistics(rows), QaConfig())
-    assert built.region_weights == {"heart": 2.0}
-    assert built.finding_weights == {}
+    assert built.region_sampler.names == ["heart"]  # 10 / (1 + 4); the aorta is never positive
+    assert built.finding_sampler.names == []
 
 
 def test_sampling_excludes_what_is_asked_anyway():
-    drawn = sample({"a": 1.0, "b": 1.0, "c": 1.0}, {"b"}, 3, study_generator(0, "s1"))
+    drawn = Sampler(dict.fromkeys("abc", 1.0)).draw({"b"}, 3, study_generator(0, "s1"))
     assert drawn == ["a", "c"]
 
 
 def test_seed_and_study_decide_alone():
-    weights = dict.fromkeys("abcdefghij", 1.0)
+    sampler = Sampler(dict.fromkeys("abcdefghij", 1.0))
 
     def drawn(seed, study_id):
-        return tuple(sample(weights, (), 3, study_generator(seed, study_id)))
+        return tuple(sampler.draw((), 3, study_generator(seed, study_id)))
 
     assert drawn(0, "s1") == drawn(0, "s1")
     assert len({drawn(0, f"s{i}") for i in range(20)}) > 5
@@ -59,8 +60,8 @@ def test_seed_and_study_decide_alone():
 
 
 def test_wording_does_not_depend_on_other_templates():
-    options = ["a", "b", "c", "d"]
-    chosen = {choose(options, f"0 s{i} C01") for i in range(40)}
+    options = ("a", "b", "c", "d")
+    chosen = {choose(options, Chooser(0, f"s{i}").key("C01", "heart")) for i in range(40)}
     assert chosen == set(options)
 
 

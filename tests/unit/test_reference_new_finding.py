@@ -16,12 +16,12 @@ from cxrqba.extract.observations import ObservationExtractor
 from cxrqba.extract.sentences import SentenceExtractor, extract_shard
 from cxrqba.graph.run import ShardInput, build_shard
 from cxrqba.graph.statistics import statistics
-from cxrqba.graph.store import from_tables
 from cxrqba.mapping.backends import load_backend
 from cxrqba.mapping.mapper import Mapper
 from cxrqba.mapping.mentions import collect
 from cxrqba.qa.context import build_context
 from cxrqba.qa.run import generate_shard
+from cxrqba.qa.source import read_studies
 from cxrqba.qa.templates import load_templates
 from cxrqba.reference.tables import Reference, load_reference
 from cxrqba.schema import (
@@ -114,12 +114,14 @@ def road(folder: Path) -> dict[str, pl.DataFrame]:
     context = build_context(
         reference, load_templates(ROOT / "resources/templates"), statistics([observed]), QaConfig()
     )
-    questions, _, _ = generate_shard(from_tables(graphs, observed, regions), context, "test")
+    read = read_studies(graphs, observed, regions)
+    questions, answers, _, _ = generate_shard(read, graphs.height, context, "test")
     return {
         "labels": labels_of(observed, reference),
         "mappings": mappings,
         "observed": observed.filter(pl.col("from_report")),
         "questions": questions,
+        "answers": answers,
     }
 
 
@@ -173,17 +175,14 @@ def test_questions_ask_for_it_and_answers_tell_it(tables: dict[str, pl.DataFrame
     questions = tables["questions"]
     about = questions.filter(pl.col("question").str.contains("(?i)quandle"))
     assert set(about["study_id"]) == set(REPORTS)
+    parts = tables["answers"].join(about, on=["study_id", "question_id"], how="semi")
     answers = {
-        study: " ".join(part["text"] for row in rows["answers"] for part in row).lower()
-        for (study,), rows in about.group_by("study_id")
+        study: " ".join(rows["text"]).lower() for (study,), rows in parts.group_by("study_id")
     }
     assert "left lower lobe" in answers["s50000001"]
     assert answers["s50000002"].startswith("no") or "no quandle" in answers["s50000002"]
-    assert any(
-        "quandle" in (part["obs_entities"] or [])
-        for row in questions.filter(pl.col("study_id") == "s50000003")["answers"]
-        for part in row
-    )
+    doubted = parts.filter(pl.col("study_id") == "s50000003")
+    assert doubted["obs_entities"].list.contains("quandle").any()
 
 
 def test_without_the_row_nothing_is_known_of_it() -> None:

@@ -9,6 +9,9 @@ them.
 rule figure_1_examples:
     input:
         questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
+        observations=shards_of("build_graphs", "observations"),
+        regions=shards_of("build_graphs", "regions"),
         rated=shards_of("rate_qa", "rated"),
         images=shards_of("prepare_studies", "images"),
         studies=shards_of("prepare_studies", "studies"),
@@ -31,7 +34,9 @@ rule figure_1_examples:
     message:
         "figure_1_examples"
     shell:
-        "step figure_1_examples --questions {input.questions} --rated {input.rated} --images {input.images} --studies {input.studies}"
+        "step figure_1_examples --questions {input.questions} --answers {input.answers}"
+        " --observations {input.observations} --regions {input.regions} --rated {input.rated}"
+        " --images {input.images} --studies {input.studies}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
@@ -71,7 +76,7 @@ rule figure_4_quality:
 
 rule figure_5_tags:
     input:
-        questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
     output:
         csv="<results>/figures/figure_5_tags.csv",
         pdf="<results>/figures/figure_5_tags.pdf",
@@ -96,14 +101,14 @@ rule figure_5_tags:
     message:
         "figure_5_tags"
     shell:
-        "step figure_5_tags --questions {input.questions}"
+        "step figure_5_tags --answers {input.answers}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 
 
 rule figure_6_lengths:
     input:
-        questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
     output:
         csv="<results>/figures/figure_6_lengths.csv",
         pdf="<results>/figures/figure_6_lengths.pdf",
@@ -128,7 +133,7 @@ rule figure_6_lengths:
     message:
         "figure_6_lengths"
     shell:
-        "step figure_6_lengths --questions {input.questions}"
+        "step figure_6_lengths --answers {input.answers}"
         " --csv {output.csv} --pdf {output.pdf} --png {output.png} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 

@@ -14,6 +14,7 @@ VOCABULARY = expand(
 rule plan_judge:
     input:
         questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
     output:
         views=expand(
             "<results>/plan_judge/{bucket}.views.parquet",
@@ -34,7 +35,8 @@ rule plan_judge:
     message:
         "plan_judge: distinct questions and answers of all shards"
     shell:
-        "step plan_judge --questions {input.questions} --views {output.views}"
+        "step plan_judge --questions {input.questions} --answers {input.answers}"
+        " --views {output.views}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
 
 
@@ -42,6 +44,7 @@ rule judge_qa:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         questions="<results>/generate_qa/{shard}.questions.parquet",
+        answers="<results>/generate_qa/{shard}.answers.parquet",
         vocabulary=VOCABULARY,
     output:
         judgements="<results>/judge_qa/{shard}.judgements.parquet",
@@ -62,7 +65,7 @@ rule judge_qa:
         "judge_qa: shard {wildcards.shard}"
     shell:
         "step judge_qa --studies {input.studies} --questions {input.questions}"
-        " --vocabulary resources/judge --judgements {output.judgements}"
+        " --answers {input.answers} --vocabulary resources/judge --judgements {output.judgements}"
         " --ledger {output.ledger} --settings {params.settings:q} --shard {wildcards.shard}"
         " --log {log} # code {params.code}"
 
@@ -70,6 +73,7 @@ rule judge_qa:
 rule rate_qa:
     input:
         questions="<results>/generate_qa/{shard}.questions.parquet",
+        answers="<results>/generate_qa/{shard}.answers.parquet",
         judgements="<results>/judge_qa/{shard}.judgements.parquet",
         images="<results>/prepare_studies/{shard}.images.parquet",
     output:
@@ -89,7 +93,7 @@ rule rate_qa:
     message:
         "rate_qa: shard {wildcards.shard}"
     shell:
-        "step rate_qa --questions {input.questions}"
+        "step rate_qa --questions {input.questions} --answers {input.answers}"
         " --judgements {input.judgements} --images {input.images} --rated {output.rated}"
         " --rated-answers {output.rated_answers} --shard {wildcards.shard} --log {log}"
         " # code {params.code}"
@@ -100,7 +104,7 @@ rule evaluate_judge:
         studies=shards_of("prepare_studies", "studies"),
         sentences=shards_of("extract_sentences", "sentences"),
         observations=shards_of("build_graphs", "observations"),
-        questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
         judgements=shards_of("judge_qa", "judgements"),
         gold=gold("extraction"),
         reference=reference_tables(),
@@ -125,7 +129,7 @@ rule evaluate_judge:
         "evaluate_judge: planted and natural errors"
     shell:
         "step evaluate_judge --studies {input.studies} --sentences {input.sentences}"
-        " --observations {input.observations} --questions {input.questions}"
+        " --observations {input.observations} --answers {input.answers}"
         " --judgements {input.judgements} --reference resources/reference"
         " --vocabulary resources/judge --pairs {input.pairs} --scores {output.scores}"
         " --misses {output.misses} --settings {params.settings:q} --log {log}"
@@ -138,6 +142,7 @@ SECOND = DATASET.evaluate.second_judge
 rule evaluate_agreement:
     input:
         questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
         images=shards_of("prepare_studies", "images"),
         judgements=shards_of("judge_qa", "judgements"),
         ratings=[r.path for r in DATASET.evaluate.ratings],
@@ -166,7 +171,8 @@ rule evaluate_agreement:
     message:
         "evaluate_agreement: the judge beside people and another judge"
     shell:
-        "step evaluate_agreement --questions {input.questions} --images {input.images}"
+        "step evaluate_agreement --questions {input.questions} --answers {input.answers}"
+        " --images {input.images}"
         " --judgements {input.judgements} --ratings {input.ratings}"
         " --second {input.second} --scores {output.scores} --confusion {output.confusion}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
@@ -176,6 +182,7 @@ rule review_sheet:
     input:
         studies=shards_of("prepare_studies", "studies"),
         questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
         judgements=shards_of("judge_qa", "judgements"),
     output:
         csv="<results>/review_sheet/sheet.csv",
@@ -198,5 +205,6 @@ rule review_sheet:
         "review_sheet: cases for people to rate"
     shell:
         "step review_sheet --studies {input.studies} --questions {input.questions}"
+        " --answers {input.answers}"
         " --judgements {input.judgements} --csv {output.csv} --html {output.html}"
         " --settings {params.settings:q} --log {log} # code {params.code}"

@@ -23,6 +23,7 @@ rule account_studies:
             shards_of("build_graphs", "observations") if DATASET.has_reports else []
         ),
         questions=shards_of("generate_qa", "questions") if DATASET.has_reports else [],
+        answers=shards_of("generate_qa", "answers") if DATASET.has_reports else [],
         skipped=shards_of("generate_qa", "skipped") if DATASET.has_reports else [],
         rated=shards_of("rate_qa", "rated") if DATASET.has_reports else [],
     output:
@@ -45,6 +46,7 @@ rule account_studies:
         " --image-status {input.image_status} --ledgers {input.ledgers}"
         " --statuses {input.statuses} --graphs {input.graphs}"
         " --observations {input.observations} --questions {input.questions}"
+        " --answers {input.answers}"
         " --skipped {input.skipped} --rated {input.rated} --accounting {output.accounting}"
         " --log {log} # code {params.code}"
 

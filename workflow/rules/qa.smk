@@ -1,6 +1,6 @@
 """Question-answer generation (paper Sec. 3.2, E.2).
 
-Inputs: scene graphs, statistics over all graphs, templates. Outputs per shard: questions with
+Inputs: scene graphs, statistics over all graphs, templates. Outputs per shard: questions,
 their answer parts, questions skipped and why. Step: generate_qa.
 """
 
@@ -19,6 +19,7 @@ rule generate_qa:
         reference=reference_tables(),
     output:
         questions="<results>/generate_qa/{shard}.questions.parquet",
+        answers="<results>/generate_qa/{shard}.answers.parquet",
         skipped="<results>/generate_qa/{shard}.skipped.parquet",
         ledger="<results>/generate_qa/{shard}.ledger.parquet",
     log:
@@ -40,5 +41,6 @@ rule generate_qa:
         " --graph-observations {input.observations} --graph-regions {input.regions}"
         " --statistics {input.statistics} --templates resources/templates"
         " --reference resources/reference --questions {output.questions}"
+        " --answers {output.answers}"
         " --skipped {output.skipped} --ledger {output.ledger} --settings {params.settings:q}"
         " --shard {wildcards.shard} --log {log} # code {params.code}"

@@ -135,6 +135,7 @@ rule table_10_reflacx:
 rule table_3_uniqueness:
     input:
         questions=shards_of("generate_qa", "questions"),
+        answers=shards_of("generate_qa", "answers"),
     output:
         csv="<results>/tables/table_3_uniqueness.csv",
         markdown="<results>/tables/table_3_uniqueness.md",
@@ -159,7 +160,7 @@ rule table_3_uniqueness:
     message:
         "table_3_uniqueness"
     shell:
-        "step table_3_uniqueness --questions {input.questions}"
+        "step table_3_uniqueness --questions {input.questions} --answers {input.answers}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
 

@@ -14,6 +14,7 @@ TABLES = (
     "graphs",
     "observations",
     "questions",
+    "answers",
     "skipped",
     "rated",
     "image_status",

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from cxrqba import step
 from cxrqba.evaluate.agreement import agreement, judge_confusion
 from cxrqba.judge.review import read_sheets
-from cxrqba.schema import AGREEMENT, CONFUSION, IMAGES, JUDGEMENTS, QUESTIONS
+from cxrqba.schema import AGREEMENT, ANSWERS, CONFUSION, IMAGES, JUDGEMENTS, QUESTIONS
 from cxrqba.tables import read_tables, write_table
 
 
@@ -23,7 +23,7 @@ class Settings(BaseModel):
 def main() -> None:
     args = step.arguments(
         __doc__,
-        lists=("questions", "images", "judgements", "ratings", "second"),
+        lists=("questions", "answers", "images", "judgements", "ratings", "second"),
         files=("scores", "confusion"),
     )
     settings = Settings.model_validate(args.settings)
@@ -32,6 +32,7 @@ def main() -> None:
     scores = agreement(judgements, ratings, settings.bootstrap, settings.seed)
     counts = judge_confusion(
         read_tables(args.questions, QUESTIONS),
+        read_tables(args.answers, ANSWERS),
         read_tables(args.images, IMAGES),
         judgements,
         read_tables(args.second, JUDGEMENTS),

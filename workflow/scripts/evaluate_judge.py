@@ -13,11 +13,11 @@ from cxrqba.judge.run import judge_questions
 from cxrqba.judge.vocabulary import load_vocabulary
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import (
+    ANSWERS,
     JUDGE_MISSES,
     JUDGE_SCORES,
     JUDGEMENTS,
     OBSERVATIONS,
-    QUESTIONS,
     SENTENCES,
     STUDIES,
 )
@@ -38,21 +38,21 @@ class Settings(BaseModel):
 def main() -> None:
     args = step.arguments(
         __doc__,
-        lists=("studies", "sentences", "observations", "questions", "judgements"),
+        lists=("studies", "sentences", "observations", "answers", "judgements"),
         files=("reference", "vocabulary", "pairs", "scores", "misses"),
     )
     settings = Settings.model_validate(args.settings)
     judge = RulesJudge(load_vocabulary(args.vocabulary))
 
-    def ask(studies: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-        return judge_questions(studies, questions, judge)[0]
+    def ask(studies: pl.DataFrame, questions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+        return judge_questions(studies, questions, answers, judge)[0]
 
     scores, misses = evaluation.evaluate(
         evaluation.Tables(
             read_tables(args.studies, STUDIES),
             read_tables(args.sentences, SENTENCES),
             read_tables(args.observations, OBSERVATIONS),
-            read_tables(args.questions, QUESTIONS),
+            read_tables(args.answers, ANSWERS),
             read_tables(args.judgements, JUDGEMENTS),
         ),
         settings.references,

@@ -8,8 +8,8 @@ from cxrqba.paper.tags import tag_counts, tag_figure
 
 
 def main() -> None:
-    args = step.arguments(__doc__, files=("csv", "pdf", "png"), lists=("questions",))
-    data = tag_counts(args.questions)
+    args = step.arguments(__doc__, files=("csv", "pdf", "png"), lists=("answers",))
+    data = tag_counts(args.answers)
     write_csv(data, args.csv)
     style.save(tag_figure(data, paper_settings(args.settings).title), args.pdf, args.png)
     step.log.info("figure_5_tags: %d rows", data.height)

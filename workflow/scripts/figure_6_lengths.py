@@ -8,8 +8,8 @@ from cxrqba.paper.tables import write_csv
 
 
 def main() -> None:
-    args = step.arguments(__doc__, files=("csv", "pdf", "png"), lists=("questions",))
-    data = length_counts(args.questions)
+    args = step.arguments(__doc__, files=("csv", "pdf", "png"), lists=("answers",))
+    data = length_counts(args.answers)
     write_csv(data, args.csv)
     style.save(length_figure(data, paper_settings(args.settings).title), args.pdf, args.png)
     step.log.info("figure_6_lengths: %d rows", data.height)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+
 import polars as pl
 
 from cxrqba import step
 from cxrqba.config import QaConfig
-from cxrqba.graph.store import from_tables
 from cxrqba.qa.context import build_context
 from cxrqba.qa.run import generate_shard
+from cxrqba.qa.source import read_studies
 from cxrqba.qa.templates import load_templates
 from cxrqba.reference.tables import load_reference
 from cxrqba.schema import (
+    ANSWERS,
     GRAPHS,
     LEDGER,
     OBSERVATIONS,
@@ -34,6 +37,7 @@ def main() -> None:
             "templates",
             "reference",
             "questions",
+            "answers",
             "skipped",
             "ledger",
         ),
@@ -44,24 +48,26 @@ def main() -> None:
         read_table(args.statistics, STATISTICS),
         QaConfig.model_validate(args.settings),
     )
-    graphs = from_tables(
-        read_table(args.graphs, GRAPHS),
+    graphs = read_table(args.graphs, GRAPHS)
+    studies = read_studies(
+        graphs,
         read_table(args.graph_observations, OBSERVATIONS),
         read_table(args.graph_regions, REGIONS),
     )
     what = f"generate_qa {args.shard}"
-    questions, skipped, ledger = generate_shard(graphs, context, what)
+    gc.disable()  # no cycles among the many small objects: looking for them costs a third
+    questions, answers, skipped, ledger = generate_shard(studies, graphs.height, context, what)
     write_table(questions, args.questions, QUESTIONS)
+    write_table(answers, args.answers, ANSWERS)
     write_table(skipped, args.skipped, SKIPPED_QUESTIONS)
     write_table(ledger, args.ledger, LEDGER)
-    parts = questions.select(pl.col("answers").list.len().sum()).item() or 0
     step.log.info(
         "%s: %d studies, %d questions, %d answer parts, %d questions skipped, %d studies lost",
         what,
-        len(graphs),
+        graphs.height,
         questions.height,
-        parts,
-        skipped.height,
+        answers.height,
+        skipped["count"].sum(),
         ledger.filter(pl.col("scope") == "study").height,
     )
 

@@ -10,9 +10,9 @@ from cxrqba.tables import write_table
 
 
 def main() -> None:
-    args = step.arguments(__doc__, lists=("questions", "views"))
+    args = step.arguments(__doc__, lists=("questions", "answers", "views"))
     config = JudgeConfig.model_validate(args.settings)
-    buckets = plan(args.questions, config.buckets)
+    buckets = plan(args.questions, args.answers, config.buckets)
     for path, bucket in zip(args.views, sorted(buckets), strict=True):
         write_table(buckets[bucket], path, JUDGE_VIEWS)
     sizes = [table.height for table in buckets.values()]

@@ -10,7 +10,7 @@ from cxrqba import step
 from cxrqba.config import ReviewConfig
 from cxrqba.judge.review import sample, sheet_csv, sheet_rows
 from cxrqba.judge.review_page import review_page
-from cxrqba.schema import JUDGEMENTS, QUESTIONS, STUDIES
+from cxrqba.schema import ANSWERS, JUDGEMENTS, QUESTIONS, STUDIES
 from cxrqba.tables import read_tables, write_text
 
 
@@ -25,7 +25,7 @@ class Settings(BaseModel):
 
 def main() -> None:
     args = step.arguments(
-        __doc__, lists=("studies", "questions", "judgements"), files=("csv", "html")
+        __doc__, lists=("studies", "questions", "answers", "judgements"), files=("csv", "html")
     )
     settings = Settings.model_validate(args.settings)
     questions = read_tables(args.questions, QUESTIONS)
@@ -37,7 +37,7 @@ def main() -> None:
         settings.review.seed,
     )
     reports = dict(studies.select("study_id", "report").iter_rows())
-    rows = sheet_rows(chosen, questions, reports)
+    rows = sheet_rows(chosen, questions, read_tables(args.answers, ANSWERS), reports)
     text = sheet_csv(rows)
     write_text(text, args.csv)
     store = f"review {hashlib.sha256(text.encode()).hexdigest()[:16]}"

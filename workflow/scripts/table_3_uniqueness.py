@@ -7,8 +7,8 @@ from cxrqba.paper.uniqueness import uniqueness_table
 
 
 def main() -> None:
-    args = step.arguments(__doc__, files=("csv", "markdown"), lists=("questions",))
-    table = uniqueness_table(args.questions, paper_settings(args.settings).title)
+    args = step.arguments(__doc__, files=("csv", "markdown"), lists=("questions", "answers"))
+    table = uniqueness_table(args.questions, args.answers, paper_settings(args.settings).title)
     write_outputs(table, args.csv, args.markdown)
     step.log.info("table_3_uniqueness: %d rows", table.data.height)
 

@@ -480,8 +480,30 @@ STATISTICS = pl.Schema(
     }
 )
 
-ANSWER: Type = pl.Struct(
+QUESTIONS = pl.Schema(
     {
+        "patient_id": STR,
+        "study_id": STR,
+        "question_id": STR,  # B09_describe_abnormal_subcat_006: unique within the study
+        "question_type": STR,
+        "question_strategy": STR,
+        "variables": pl.List(pl.Struct({"name": STR, "value": STR})),
+        "mentioned": BOOL,  # the region or finding asked for is mentioned in the report
+        "contains_report_answers": BOOL,
+        "contains_template_answers": BOOL,
+        "question": STR,
+        "extraction_quality": QUALITY,  # worst of the answer parts
+        "question_img_localization_quality": pl.List(
+            pl.Struct({"image_id": STR, "view": STR, "localization_quality": STR})
+        ),
+    }
+)
+
+ANSWERS = pl.Schema(
+    {
+        "study_id": STR,
+        "question_id": STR,
+        "question_strategy": STR,  # of its question: figures scan parts alone
         "answer_id": STR,  # <question_id>.a01, contains the question id
         "parent_answer_id": STR,  # null for level 0
         "answer_type": STR,
@@ -497,36 +519,17 @@ ANSWER: Type = pl.Struct(
         "certainty": STR,
         "positiveness": STR,
         "modifiers": pl.List(RAW_MODIFIER),
-        "localization": pl.List(LOCALIZATION),
         "from_report": BOOL,
         "extraction_quality": QUALITY,
         "obs_ids": STRINGS,  # the observations behind this part
+        "box_obs_ids": STRINGS,  # observations whose boxes it shows (OBSERVATIONS.localization) ...
+        "box_regions": STRINGS,  # ... or regions whose boxes it shows (REGIONS.localization)
         "template": STR,  # template sentence id, null for a part from an observation
     }
 )
+"""Answer parts, one a row: those of a question together and depth-first, questions in order."""
 
-QUESTIONS = pl.Schema(
-    {
-        "patient_id": STR,
-        "study_id": STR,
-        "question_id": STR,  # B09_describe_abnormal_subcat_006: unique within the study
-        "question_type": STR,
-        "question_strategy": STR,
-        "variables": pl.List(pl.Struct({"name": STR, "value": STR})),
-        "mentioned": BOOL,  # the region or finding asked for is mentioned in the report
-        "obs_ids": STRINGS,
-        "contains_report_answers": BOOL,
-        "contains_template_answers": BOOL,
-        "question": STR,
-        "answers": pl.List(ANSWER),  # depth-first; hierarchy through parent_answer_id
-        "extraction_quality": QUALITY,
-        "question_img_localization_quality": pl.List(
-            pl.Struct({"image_id": STR, "view": STR, "localization_quality": STR})
-        ),
-    }
-)
-
-SKIPPED_QUESTIONS = pl.Schema({"study_id": STR, "question_type": STR, "reason": STR})
+SKIPPED_QUESTIONS = pl.Schema({"study_id": STR, "question_type": STR, "reason": STR, "count": INT})
 
 # --- judge --------------------------------------------------------------------------------------
 

@@ -132,7 +132,11 @@ def _share(part: float, whole: float) -> float:
 
 
 def judge_confusion(
-    questions: pl.DataFrame, images: pl.DataFrame, ours: pl.DataFrame, theirs: pl.DataFrame
+    questions: pl.DataFrame,
+    answers: pl.DataFrame,
+    images: pl.DataFrame,
+    ours: pl.DataFrame,
+    theirs: pl.DataFrame,
 ) -> pl.DataFrame:
     """CONFUSION of the ratings that two judges' JUDGEMENTS give the same questions (Fig. 12).
 
@@ -143,8 +147,9 @@ def judge_confusion(
         return frame([], CONFUSION)
     names = [_judge_name(table) for table in (ours, theirs)]
     key = ["study_id", "question_id"]
-    judged = questions.join(theirs.select(key).unique(), on=key, how="semi")
-    first, second = (rate(judged, table, images)[0] for table in (ours, theirs))
+    wanted = theirs.select(key).unique()
+    judged, parts = (t.join(wanted, on=key, how="semi") for t in (questions, answers))
+    first, second = (rate(judged, parts, table, images)[0] for table in (ours, theirs))
     both = first.select(*key, first="rating").join(
         second.select(*key, second="rating"), on=key, how="inner"
     )

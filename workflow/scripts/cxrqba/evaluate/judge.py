@@ -33,8 +33,8 @@ from cxrqba.tables import frame
 LISTED = "dev"
 """The part whose single faults are listed, and that the pairs written by hand belong to."""
 
-Asked = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
-"""(STUDIES, QUESTIONS) -> JUDGEMENTS: the judge under test."""
+Asked = Callable[[pl.DataFrame, pl.DataFrame, pl.DataFrame], pl.DataFrame]
+"""(STUDIES, QUESTIONS, ANSWERS) -> JUDGEMENTS: the judge under test."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Tables:
     studies: pl.DataFrame
     sentences: pl.DataFrame
     observations: pl.DataFrame
-    questions: pl.DataFrame
+    answers: pl.DataFrame
     judgements: pl.DataFrame
 
 
@@ -125,7 +125,7 @@ def _natural(
         s: verdicts([r for r in gold.rows if r.study_id == s], claims.get(s, []), places[s])
         for s in studies
     }
-    parts = part_verdicts(tables.questions, decided)
+    parts = part_verdicts(tables.answers, decided)
     judgements = tables.judgements.filter(pl.col("study_id").is_in(studies))
     judge = judgements["judge"][0] if judgements.height else None
     rows = natural_scores(parts, judgements, settings.bootstrap, settings.seed)

@@ -53,24 +53,15 @@ def verdicts(
 
 
 def part_verdicts(
-    questions: pl.DataFrame, verdicts_of: Mapping[str, Mapping[str, str]]
+    answers: pl.DataFrame, verdicts_of: Mapping[str, Mapping[str, str]]
 ) -> pl.DataFrame:
     """(study_id, question_id, answer_id, verdict) of the parts whose observations are decided.
 
     ``verdicts_of``: study -> :func:`verdicts`. A part is wrong if one of its observations is,
     right if all are; else it is not decided and left out.
     """
-    part = pl.element().struct
-    parts = (
-        questions.filter(pl.col("study_id").is_in(list(verdicts_of)))
-        .select(
-            "study_id",
-            "question_id",
-            pl.col("answers").list.eval(pl.struct(part.field("answer_id"), part.field("obs_ids"))),
-        )
-        .explode("answers", empty_as_null=True)
-        .unnest("answers")
-        .filter(pl.col("obs_ids").list.len() > 0)
+    parts = answers.select("study_id", "question_id", "answer_id", "obs_ids").filter(
+        pl.col("study_id").is_in(list(verdicts_of)), pl.col("obs_ids").list.len() > 0
     )
     found = []
     for study_id, question_id, answer_id, obs_ids in parts.iter_rows():

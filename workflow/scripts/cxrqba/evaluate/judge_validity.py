@@ -24,7 +24,7 @@ import polars as pl
 from cxrqba.evaluate.judge_natural import ERRORS, RIGHT
 from cxrqba.evaluate.judge_planted import CONTRADICTIONS, CRITERION, Case
 from cxrqba.evaluate.metrics import draw_weights, interval
-from cxrqba.schema import JUDGE_MISSES, QUESTIONS, STUDIES, TEXT_QUALITY
+from cxrqba.schema import ANSWERS, JUDGE_MISSES, QUESTIONS, STUDIES, TEXT_QUALITY
 from cxrqba.tables import frame
 
 ACCEPTED = {
@@ -75,8 +75,8 @@ class Outcome:
 
 def case_tables(
     cases: Mapping[str, Sequence[Case]], reports: Mapping[str, Mapping[str, str]]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(STUDIES, QUESTIONS) of all cases, as any judge reads them; source -> cases, reports.
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """(STUDIES, QUESTIONS, ANSWERS) of all cases, as judges read them; source -> cases, reports.
 
     The study of a case is ``<source>/<study>``, its questions ``<number>.right`` and ``.wrong``.
     """
@@ -87,22 +87,18 @@ def case_tables(
         if any(c.study_id == study for c in found)
     ]
     questions = []
+    answers = []
     for source, found in cases.items():
         for number, case in enumerate(found):
             for name, parts in ((_RIGHT, case.right), (_WRONG, case.wrong)):
                 key = f"{number:05d}.{name}"
-                answers = [
-                    {"answer_id": f"{key}.a{i:02d}", "text": text} for i, text in enumerate(parts)
+                ids = {"study_id": f"{source}/{case.study_id}", "question_id": key}
+                questions.append({**ids, "question": case.question})
+                answers += [
+                    {**ids, "answer_id": f"{key}.a{i:02d}", "text": text}
+                    for i, text in enumerate(parts)
                 ]
-                questions.append(
-                    {
-                        "study_id": f"{source}/{case.study_id}",
-                        "question_id": key,
-                        "question": case.question,
-                        "answers": answers,
-                    }
-                )
-    return frame(studies, STUDIES), frame(questions, QUESTIONS)
+    return frame(studies, STUDIES), frame(questions, QUESTIONS), frame(answers, ANSWERS)
 
 
 def outcomes(cases: Mapping[str, Sequence[Case]], judgements: pl.DataFrame) -> list[Outcome]:

@@ -24,7 +24,7 @@ from cxrqba.errors import UserError
 from cxrqba.judge.plan import question_texts
 from cxrqba.judge.prompts import SEES, Prompts, View, load_prompts, view
 from cxrqba.judge.replies import codes_of
-from cxrqba.schema import JUDGEMENTS, PART_CRITERIA, QUESTIONS, STUDIES
+from cxrqba.schema import ANSWERS, JUDGEMENTS, PART_CRITERIA, QUESTIONS, STUDIES
 from cxrqba.tables import read_tables
 
 BLOCK = 16
@@ -125,7 +125,10 @@ def _turn(tokens: Sequence[Any]) -> Iterator[Any]:
 
 
 def sampled_views(
-    reports: Mapping[str, str | None], questions: pl.DataFrame, judgements: pl.DataFrame
+    reports: Mapping[str, str | None],
+    questions: pl.DataFrame,
+    answers: pl.DataFrame,
+    judgements: pl.DataFrame,
 ) -> Iterator[tuple[View, str]]:
     """Views in the order they are asked: with the report study by study, then the others.
 
@@ -135,7 +138,7 @@ def sampled_views(
         "level"
     )
     said = {tuple(row[:3]): row[3] for row in levels.iter_rows()}
-    rows = question_texts(questions).sort("study_id", "question_id").collect().rows()
+    rows = question_texts(questions, answers).sort("study_id", "question_id").collect().rows()
     for criteria in (
         [c for c in SEES if "report" in SEES[c]],
         *([c] for c in SEES if "report" not in SEES[c]),
@@ -170,30 +173,32 @@ def budget(
     _, dataset = load_config({"dataset": config, "results": results}, root)
     folder = Path(results) / dataset.name
     files = {
-        step: sorted(folder.glob(f"{step}/*.{name}.parquet"))
+        name: sorted(folder.glob(f"{step}/*.{name}.parquet"))
         for step, name in (
             ("prepare_studies", "studies"),
             ("generate_qa", "questions"),
+            ("generate_qa", "answers"),
             ("judge_qa", "judgements"),
         )
     }
-    for step, tables in files.items():
+    for name, tables in files.items():
         if not tables:
             raise UserError(
-                f"{folder}/{step}: no tables; the budget is counted on questions made by rules: "
+                f"{folder}: no tables of {name}; the budget is counted on questions made by rules: "
                 "run the dataset, or a shard of it (--config only=...), with backend rules first"
             )
-    studies = read_tables(files["prepare_studies"], STUDIES)
-    questions = read_tables(files["generate_qa"], QUESTIONS)
+    studies = read_tables(files["studies"], STUDIES)
+    questions = read_tables(files["questions"], QUESTIONS)
     have = questions["study_id"].unique().sort()
     ranked = sorted(have, key=lambda s: hashlib.sha256(s.encode()).digest())
     chosen = ranked[:sample]
     asked = questions.filter(pl.col("study_id").is_in(chosen))
+    answers = read_tables(files["answers"], ANSWERS).filter(pl.col("study_id").is_in(chosen))
     reports = dict(studies.select("study_id", "report").iter_rows())
-    judgements = read_tables(files["judge_qa"], JUDGEMENTS)
+    judgements = read_tables(files["judgements"], JUDGEMENTS)
     prompts = load_prompts(root / "resources" / "prompts")
     found = costs(
-        sampled_views(reports, asked, judgements.filter(pl.col("study_id").is_in(chosen))),
+        sampled_views(reports, asked, answers, judgements.filter(pl.col("study_id").is_in(chosen))),
         prompts,
         tokenizer(tokens),
     )

@@ -24,25 +24,34 @@ _UNIQUE_OF = {"relevance": ["question", "texts"], "question_clarity": ["question
               "answer_clarity": ["texts"]}  # fmt: skip
 
 
-def question_texts(questions: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
+Frame = pl.DataFrame | pl.LazyFrame
+
+
+def question_texts(questions: Frame, answers: Frame) -> pl.LazyFrame:
     """(study_id, question_id, question, ids, texts): all a judge may know of the questions."""
-    part = pl.element().struct
-    return questions.lazy().select(
-        "study_id",
-        "question_id",
-        pl.col("question").fill_null(""),
-        pl.col("answers").list.eval(part.field("answer_id")).fill_null([]).alias("ids"),
-        pl.col("answers").list.eval(part.field("text").fill_null("")).fill_null([]).alias("texts"),
+    key = ["study_id", "question_id"]
+    parts = (
+        answers.lazy()
+        .group_by(key, maintain_order=True)
+        .agg(ids="answer_id", texts=pl.col("text").fill_null(""))
+    )
+    return (
+        questions.lazy()
+        .select(*key, pl.col("question").fill_null(""))
+        .join(parts, on=key, how="left", maintain_order="left")
+        .with_columns(pl.col("ids", "texts").fill_null([]))
     )
 
 
-def shard_views(reports: Mapping[str, str], questions: pl.DataFrame) -> Iterator[View]:
+def shard_views(
+    reports: Mapping[str, str], questions: pl.DataFrame, answers: pl.DataFrame
+) -> Iterator[View]:
     """Distinct views with a report of one shard, study by study; studies without report have none.
 
     The order keeps what shares a prefix together: study, question, then criterion.
     """
     seen: set[str] = set()
-    texts = question_texts(questions).sort("study_id", "question_id", maintain_order=True)
+    texts = question_texts(questions, answers).sort("study_id", "question_id", maintain_order=True)
     for study_id, _, question, _, parts in texts.collect().iter_rows():
         report = reports.get(study_id)
         if not report:
@@ -54,11 +63,16 @@ def shard_views(reports: Mapping[str, str], questions: pl.DataFrame) -> Iterator
                 yield shown
 
 
-def bucket_views(tables: Iterable[Path], criterion: str) -> Iterator[View]:
-    """Distinct views without a report over all questions ``tables``, ordered by their texts."""
+def bucket_views(tables: Iterable[tuple[Path, Path]], criterion: str) -> Iterator[View]:
+    """Distinct views without a report over all (QUESTIONS, ANSWERS), ordered by their texts."""
     columns = _UNIQUE_OF[criterion]
     distinct = pl.concat(
-        [question_texts(pl.scan_parquet(path)).select(columns).unique() for path in tables]
+        [
+            question_texts(pl.scan_parquet(questions), pl.scan_parquet(answers))
+            .select(columns)
+            .unique()
+            for questions, answers in tables
+        ]
     ).unique()
     for row in distinct.sort(columns).collect().iter_rows(named=True):
         yield view(criterion, "", row.get("question", ""), row.get("texts", ()))
@@ -69,8 +83,11 @@ def bucket_of(key: str, buckets: int) -> int:
     return int(key[:8], 16) % buckets
 
 
-def plan(tables: Sequence[Path], buckets: int) -> dict[int, pl.DataFrame]:
-    """Bucket -> JUDGE_VIEWS; every bucket is there, if empty."""
+def plan(
+    questions: Sequence[Path], answers: Sequence[Path], buckets: int
+) -> dict[int, pl.DataFrame]:
+    """Bucket -> JUDGE_VIEWS; every bucket is there, if empty. Files in the order of the shards."""
+    tables = list(zip(questions, answers, strict=True))
     rows: dict[int, list[dict[str, object]]] = {b: [] for b in range(buckets)}
     for criterion in IN_BUCKETS:
         for shown in bucket_views(tables, criterion):

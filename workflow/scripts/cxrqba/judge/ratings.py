@@ -55,39 +55,31 @@ _CAUSES |= {code: f"relevance={level}" for (level, _), code in _RELEVANCE.items(
 
 
 def rate(
-    questions: pl.DataFrame, judgements: pl.DataFrame, images: pl.DataFrame
+    questions: pl.DataFrame,
+    answers: pl.DataFrame,
+    judgements: pl.DataFrame,
+    images: pl.DataFrame,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Rate questions and answer parts; returns (RATED, RATED_ANSWERS) in the order of questions.
 
     ``limiting_aspect`` is ``aspect=LEVEL`` of the aspect that set the rating, the first in the
     order of Tab. 12 and Tab. 11 where several do; null where nothing limits (A++) or not rated.
     """
-    parts = _parts(questions)
-    part_texts = _part_texts(parts, judgements)
+    part_texts = _part_texts(_parts(answers), judgements)
     part_codes = part_texts.with_columns(
         _worst(["text", _extraction("quality", "localization_quality")])
     )
-    answers = part_codes.select(
+    rated_parts = part_codes.select(
         *_KEY, "answer_id", "answer_type", *_decoded("code", "rating", "limiting_aspect")
     )
-    return _rate_questions(questions, part_texts, judgements, images), answers.cast(
+    return _rate_questions(questions, part_texts, judgements, images), rated_parts.cast(
         dict(RATED_ANSWERS)  # type: ignore[arg-type]
     )
 
 
-def _parts(questions: pl.DataFrame) -> pl.DataFrame:
-    """One row per answer part; only the fields needed here leave the nested column."""
-    part = pl.element().struct
-    fields = pl.struct(
-        part.field("answer_id"), part.field("answer_type"), part.field("extraction_quality")
-    )
-    return (
-        questions.filter(pl.col("answers").list.len() > 0)
-        .select(*_KEY, pl.col("answers").list.eval(fields))
-        .explode("answers", empty_as_null=True)
-        .unnest("answers")
-        .rename({"extraction_quality": "quality"})
-    )
+def _parts(answers: pl.DataFrame) -> pl.DataFrame:
+    """What rating needs of the answer parts."""
+    return answers.select(*_KEY, "answer_id", "answer_type", quality="extraction_quality")
 
 
 def _part_texts(parts: pl.DataFrame, judgements: pl.DataFrame) -> pl.DataFrame:
@@ -115,8 +107,7 @@ def _rate_questions(
     )
     frontal = images.filter(pl.col("view") == "frontal").select("study_id", "image_id").unique()
     table = (
-        questions.drop("answers")
-        .join(worst_part, on=_KEY, how="left", maintain_order="left")
+        questions.join(worst_part, on=_KEY, how="left", maintain_order="left")
         .join(wide, on=_KEY, how="left", maintain_order="left")
         .join(_frontal_levels(questions, frontal), on=_KEY, how="left", maintain_order="left")
         .with_columns(

@@ -74,12 +74,15 @@ def _stratified(rows: pl.DataFrame, size: int, seed: int) -> pl.DataFrame:
 
 
 def sheet_rows(
-    chosen: pl.DataFrame, questions: pl.DataFrame, reports: Mapping[str, str | None]
+    chosen: pl.DataFrame,
+    questions: pl.DataFrame,
+    answers: pl.DataFrame,
+    reports: Mapping[str, str | None],
 ) -> list[dict[str, str]]:
     """Rows of the sheet, in the order of criteria; texts a criterion does not see are empty."""
     texts = {
         (s, q): (question, dict(zip(ids, parts, strict=True)))
-        for s, q, question, ids, parts in question_texts(questions).collect().iter_rows()
+        for s, q, question, ids, parts in question_texts(questions, answers).collect().iter_rows()
     }
     rows = []
     columns = ("criterion", "study_id", "question_id", "answer_id")

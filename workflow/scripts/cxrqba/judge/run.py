@@ -1,4 +1,4 @@
-"""Judging a shard: from the questions table to one row per text and criterion."""
+"""Judging a shard: from the questions and answers tables to one row per text and criterion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STAGE = "judge_qa"
 
 
 def judge_questions(
-    studies: pl.DataFrame, questions: pl.DataFrame, judge: Judge
+    studies: pl.DataFrame, questions: pl.DataFrame, answers: pl.DataFrame, judge: Judge
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Judge all questions of a shard; returns (JUDGEMENTS, LEDGER).
 
@@ -25,7 +25,7 @@ def judge_questions(
     reports = dict(studies.select("study_id", "report").iter_rows())
     ledger = Ledger(STAGE)
     rows = _Rows()
-    for question in _texts(questions):
+    for question in _texts(questions, answers):
         for criterion in TEXT_QUALITY:
             rows.add(question, criterion, _verdict(judge, criterion, reports, question, ledger))
     return rows.table(), ledger.table()
@@ -65,10 +65,10 @@ class _Question:
         self.parts: list[str] = []
 
 
-def _texts(questions: pl.DataFrame) -> Iterator[_Question]:
+def _texts(questions: pl.DataFrame, answers: pl.DataFrame) -> Iterator[_Question]:
     """Questions with the ids and texts of their parts, by study and question id."""
-    flat = question_texts(questions).sort("study_id", "question_id", maintain_order=True).collect()
-    for study_id, question_id, text, ids, texts in flat.iter_rows():
+    flat = question_texts(questions, answers).sort("study_id", "question_id", maintain_order=True)
+    for study_id, question_id, text, ids, texts in flat.collect().iter_rows():
         question = _Question(study_id, question_id, text)
         question.answer_ids = ids
         question.parts = texts

@@ -18,7 +18,8 @@ import polars as pl
 
 from cxrqba.paper.names import GRADE_GROUPS, NOT_RATED, STRATEGY_NAMES
 from cxrqba.paper.scan import scan
-from cxrqba.schema import IMAGES, QUESTIONS, RATED, STUDIES
+from cxrqba.qa.boxes import part_boxes
+from cxrqba.schema import ANSWERS, IMAGES, OBSERVATIONS, QUESTIONS, RATED, REGIONS, STUDIES
 
 CANDIDATES = 300
 """Pairs of each strategy that are looked at in full."""
@@ -44,15 +45,28 @@ DATA = pl.Schema(
     }
 )
 KEYS = ["study_id", "question_id"]
-QUESTION_COLUMNS = [*KEYS, "question_type", "question_strategy", "question", "answers"]
+QUESTION_COLUMNS = [*KEYS, "question_type", "question_strategy", "question"]
 IMAGE_COLUMNS = ["study_id", "image_id", "path", "view_position", "view"]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Files of all shards, named as in ``schema``."""
+
+    questions: Sequence[Path]
+    answers: Sequence[Path]
+    observations: Sequence[Path]
+    regions: Sequence[Path]
+    rated: Sequence[Path]
+    images: Sequence[Path]
+    studies: Sequence[Path]
 
 
 @dataclass(frozen=True)
 class Part:
     """One answer part and its boxes in the image that is shown."""
 
-    values: dict[str, Any]  # the fields of schema.ANSWER
+    values: dict[str, Any]  # a row of schema.ANSWERS, with boxes by image
     boxes: list[list[float]]
 
 
@@ -72,32 +86,36 @@ class Example:
 
 
 def choose_examples(
-    questions: Sequence[Path],
-    rated: Sequence[Path],
-    images: Sequence[Path],
-    studies: Sequence[Path],
+    tables: Tables,
 ) -> list[Example]:
     """One example per strategy that has QA pairs, each of another study while there are enough."""
-    pool = _candidates(rated)
+    pool = _candidates(tables.rated)
     if pool.is_empty():
         return []
     rows = (
-        scan(questions, QUESTION_COLUMNS, QUESTIONS)
+        scan(tables.questions, QUESTION_COLUMNS, QUESTIONS)
         .join(pool.lazy(), on=KEYS, how="semi")
         .collect()
         .join(pool, on=KEYS)
     )
+    parts_of = _parts(tables, pool)
     wanted = rows["study_id"].unique().to_list()
-    films = scan(images, IMAGE_COLUMNS, IMAGES).filter(pl.col("study_id").is_in(wanted)).collect()
+    films = (
+        scan(tables.images, IMAGE_COLUMNS, IMAGES)
+        .filter(pl.col("study_id").is_in(wanted))
+        .collect()
+    )
     films_of: dict[str, list[dict[str, Any]]] = {}
     for film in films.sort("study_id", "image_id").iter_rows(named=True):
         films_of.setdefault(film["study_id"], []).append(film)
-    ranked = sorted(
-        (_key(row, films_of.get(row["study_id"], [])), row) for row in rows.iter_rows(named=True)
-    )
+    candidates = [
+        {**row, "answers": parts_of[row["study_id"], row["question_id"]]}
+        for row in rows.iter_rows(named=True)
+    ]
+    ranked = sorted((_key(row, films_of.get(row["study_id"], [])), row) for row in candidates)
     chosen = _one_per_strategy([row for _, row in ranked])
     procedures = dict(
-        scan(studies, ["study_id", "procedure"], STUDIES)
+        scan(tables.studies, ["study_id", "procedure"], STUDIES)
         .filter(pl.col("study_id").is_in([row["study_id"] for row in chosen]))
         .collect()
         .iter_rows()
@@ -164,6 +182,26 @@ def _candidates(rated: Sequence[Path]) -> pl.DataFrame:
     )
 
 
+def _parts(tables: Tables, pool: pl.DataFrame) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """(study, question) of the pool -> its answer parts with ``boxes``: image id -> boxes."""
+    columns = [c for c in ANSWERS if c != "extraction_quality"]
+    answers = (
+        scan(tables.answers, columns, ANSWERS).join(pool.lazy(), on=KEYS, how="semi").collect()
+    )
+    boxes: dict[tuple[str, str, str], dict[str, list[list[float]]]] = {}
+    observations = scan(tables.observations, ["study_id", "obs_id", "localization"], OBSERVATIONS)
+    regions = scan(tables.regions, ["study_id", "region", "localization"], REGIONS)
+    shown = part_boxes(answers, observations, regions)
+    for study_id, question_id, answer_id, image_id, found in shown.iter_rows():
+        boxes.setdefault((study_id, question_id, answer_id), {})[image_id] = found
+    parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in answers.iter_rows(named=True):
+        key = (row["study_id"], row["question_id"])
+        own = boxes.get((*key, row["answer_id"]), {})
+        parts.setdefault(key, []).append({**row, "boxes": own})
+    return parts
+
+
 def _key(row: dict[str, Any], films: list[dict[str, Any]]) -> tuple[int, str]:
     """Sort key, best first: points for what makes an example instructive, then the hash."""
     parts = row["answers"] or []
@@ -207,12 +245,8 @@ def _film(parts: list[dict[str, Any]], films: list[dict[str, Any]]) -> dict[str,
 
 
 def _boxes(part: dict[str, Any], film: dict[str, Any] | None) -> list[list[float]]:
-    return [
-        box
-        for place in part["localization"] or []
-        if film is not None and place["image_id"] == film["image_id"]
-        for box in place["bboxes"] or []
-    ]
+    found: list[list[float]] = part["boxes"].get(film["image_id"], []) if film else []
+    return found
 
 
 def _example(row: dict[str, Any], films: list[dict[str, Any]], procedure: str | None) -> Example:

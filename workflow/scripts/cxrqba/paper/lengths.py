@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 
 from cxrqba.paper import style
 from cxrqba.paper.names import ANSWER_TYPE_NAMES, STRATEGY_NAMES
-from cxrqba.paper.scan import explode_parts, slices
-from cxrqba.schema import QUESTIONS
+from cxrqba.paper.scan import KEY, whole_questions
+from cxrqba.schema import ANSWERS
 
 TITLE = "Figure 6. Answer lengths"
 POSITIVENESS_NAMES = {"pos": "positive", "neg": "negative"}
@@ -55,11 +55,11 @@ SHOWN_QUANTILE = 0.98
 def length_counts(paths: Sequence[Path]) -> pl.DataFrame:
     """How many answers or parts of each group have how many words; columns as ``DATA``."""
     counts = pl.DataFrame(schema=DATA)
-    for questions in slices(paths, ["question_strategy", "answers"], QUESTIONS):
-        parts = explode_parts(
-            questions.with_row_index("row"), ["text", "answer_type", "positiveness"]
-        ).with_columns(words=pl.col("text").str.count_matches(r"\S+").cast(pl.Int64))
-        answers = parts.group_by("row", "question_strategy").agg(pl.col("words").sum())
+    columns = [*KEY, "question_strategy", "text", "answer_type", "positiveness"]
+    for table in whole_questions(paths, columns, ANSWERS):
+        words = pl.col("text").str.count_matches(r"\S+").cast(pl.Int64)
+        parts = table.with_columns(words=words)
+        answers = parts.group_by(*KEY, "question_strategy").agg(pl.col("words").sum())
         answers = answers.with_columns(overall=pl.lit("all answers"))
         new = [
             _count(answers, "overall", "answer"),

@@ -1,7 +1,7 @@
 """Column scans over sharded tables: figures and tables never load a whole file.
 
-Questions hold their answer parts as a nested list, so they are read in slices of one row group;
-memory stays flat whether a dataset has a thousand or forty million questions.
+Tables are read in slices of one row group; memory stays flat whether a dataset has a thousand or
+forty million questions.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import polars as pl
 
 from cxrqba.errors import UserError
 from cxrqba.tables import ROW_GROUP_SIZE
+
+KEY = ["study_id", "question_id"]
 
 
 def scan(paths: Sequence[Path], columns: Sequence[str], schema: pl.Schema) -> pl.LazyFrame:
@@ -36,18 +38,22 @@ def slices(
             yield table.slice(offset, ROW_GROUP_SIZE).select(columns).collect()
 
 
-def explode_parts(questions: pl.DataFrame, fields: Sequence[str]) -> pl.DataFrame:
-    """One row per answer part: the other columns of ``questions`` and ``fields`` of the part.
+def whole_questions(
+    paths: Sequence[Path], columns: Sequence[str], schema: pl.Schema
+) -> Iterator[pl.DataFrame]:
+    """As :func:`slices` of answer parts, but all parts of a question are in one slice.
 
-    Only ``fields`` are exploded: repeating boxes and tags nobody asked for costs most of the time.
+    ``columns`` must hold ``KEY``; parts of one question stand together in the tables.
     """
-    wanted = [pl.element().struct.field(f) for f in fields]
-    return (
-        questions.with_columns(pl.col("answers").list.eval(pl.struct(wanted)))
-        .explode("answers", empty_as_null=False)
-        .filter(pl.col("answers").is_not_null())
-        .unnest("answers")
-    )
+    held: pl.DataFrame | None = None
+    for table in slices(paths, columns, schema):
+        table = table if held is None else pl.concat([held, table])
+        last = table.select(KEY).tail(1)
+        held = table.join(last, on=KEY, how="semi", maintain_order="left")
+        if held.height < table.height:
+            yield table.head(table.height - held.height)
+    if held is not None and held.height:
+        yield held
 
 
 def _check(path: Path, columns: Sequence[str], schema: pl.Schema) -> None:

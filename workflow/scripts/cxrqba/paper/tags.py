@@ -17,8 +17,8 @@ from matplotlib.patches import Patch
 
 from cxrqba.paper import style
 from cxrqba.paper.names import STRATEGY_NAMES
-from cxrqba.paper.scan import explode_parts, slices
-from cxrqba.schema import QUESTIONS
+from cxrqba.paper.scan import slices
+from cxrqba.schema import ANSWERS
 
 TITLE = "Figure 5. Tags in the answers"
 KINDS = {"obs_subcategories": "subcategory", "regions": "region", "obs_entities": "finding"}
@@ -43,10 +43,8 @@ def tag_counts(paths: Sequence[Path]) -> pl.DataFrame:
     """Mentions of every tag by strategy, most frequent first; columns as ``DATA``."""
     schema = pl.Schema({**dict.fromkeys(COUNTS, pl.String), "count": pl.Int64})
     counts = pl.DataFrame(schema=schema)
-    for questions in slices(paths, ["question_strategy", "answers"], QUESTIONS):
-        parts = explode_parts(questions, ["positiveness", *KINDS]).filter(
-            pl.col("positiveness").is_in(["pos", "neg"])
-        )
+    for table in slices(paths, ["question_strategy", "positiveness", *KINDS], ANSWERS):
+        parts = table.filter(pl.col("positiveness").is_in(["pos", "neg"]))
         new = [
             parts.select("question_strategy", "positiveness", tag=pl.col(column).list.unique())
             .explode("tag", empty_as_null=False)

@@ -16,9 +16,9 @@ from pathlib import Path
 import polars as pl
 
 from cxrqba.paper.names import ANSWER_TYPE_NAMES, STRATEGY_NAMES
-from cxrqba.paper.scan import explode_parts, slices
+from cxrqba.paper.scan import KEY, slices, whole_questions
 from cxrqba.paper.tables import Block, Table, count, no_data, number
-from cxrqba.schema import QUESTIONS
+from cxrqba.schema import ANSWERS, QUESTIONS
 
 NAME = "Table 3"
 CAPTION = "Uniqueness of questions, answers and tag sets"
@@ -33,7 +33,8 @@ HEADINGS = {
     "finding_sets": "Finding sets",
     "region_sets": "Region sets",
 }
-COLUMNS = ["question_strategy", "question", "answers"]
+QUESTION_COLUMNS = ["question_strategy", "question"]
+ANSWER_COLUMNS = [*KEY, "question_strategy", "answer_type", "text", "obs_entities", "regions"]
 Key = tuple[str, str]
 """(column grouped by, value)."""
 
@@ -84,12 +85,14 @@ class _Group:
     seen: dict[str, _Distinct] = field(default_factory=lambda: {k: _Distinct() for k in KINDS})
 
 
-def uniqueness(paths: Sequence[Path]) -> pl.DataFrame:
-    """Count over all shards of the questions table; one row per group, columns as ``SCHEMA``."""
+def uniqueness(questions: Sequence[Path], answers: Sequence[Path]) -> pl.DataFrame:
+    """Count over all shards of QUESTIONS and ANSWERS; one row per group, columns as ``SCHEMA``."""
     groups: dict[Key, _Group] = defaultdict(_Group)
-    for questions in slices(paths, COLUMNS, QUESTIONS):
-        _add_questions(groups, questions)
-        _add_parts(groups, questions)
+    for table in slices(questions, QUESTION_COLUMNS, QUESTIONS):
+        _add_questions(groups, table)
+    for table in whole_questions(answers, ANSWER_COLUMNS, ANSWERS):
+        _add_answers(groups, table)
+        _add_parts(groups, table)
     order = [
         (OVERALL, OVERALL),
         *(("question_strategy", s) for s in STRATEGY_NAMES),
@@ -99,9 +102,9 @@ def uniqueness(paths: Sequence[Path]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def uniqueness_table(paths: Sequence[Path], dataset: str) -> Table:
+def uniqueness_table(questions: Sequence[Path], answers: Sequence[Path], dataset: str) -> Table:
     """Table 3 of one dataset."""
-    data = uniqueness(paths)
+    data = uniqueness(questions, answers)
     if data.is_empty():
         return no_data(NAME, CAPTION, dataset, data, "there are no QA pairs")
     names = {**STRATEGY_NAMES, **ANSWER_TYPE_NAMES}
@@ -135,23 +138,22 @@ def uniqueness_table(paths: Sequence[Path], dataset: str) -> Table:
 
 
 def _add_questions(groups: dict[Key, _Group], questions: pl.DataFrame) -> None:
-    hashed = questions.select(
-        "question_strategy",
-        questions=pl.col("question").hash(),
-        answers=pl.col("answers")
-        .list.eval(pl.element().struct.field("text"))
-        .list.join("\n")
-        .hash(),
-    )
+    hashed = questions.select("question_strategy", questions=pl.col("question").hash())
     for key, group in _by(hashed, "question_strategy"):
         groups[key].qa_pairs += group.height
-        for kind in QUESTION_KINDS:
-            groups[key].seen[kind].add(group[kind])
+        groups[key].seen["questions"].add(group["questions"])
 
 
-def _add_parts(groups: dict[Key, _Group], questions: pl.DataFrame) -> None:
-    fields = ["answer_type", "text", "obs_entities", "regions"]
-    hashed = explode_parts(questions.drop("question"), fields).select(
+def _add_answers(groups: dict[Key, _Group], parts: pl.DataFrame) -> None:
+    """Whole answers: the texts of all parts of a question."""
+    whole = parts.group_by(*KEY, "question_strategy", maintain_order=True).agg("text")
+    hashed = whole.select("question_strategy", answers=pl.col("text").list.join("\n").hash())
+    for key, group in _by(hashed, "question_strategy"):
+        groups[key].seen["answers"].add(group["answers"])
+
+
+def _add_parts(groups: dict[Key, _Group], parts: pl.DataFrame) -> None:
+    hashed = parts.select(
         "question_strategy",
         "answer_type",
         answer_texts=pl.col("text").hash(),

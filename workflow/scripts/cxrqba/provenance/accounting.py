@@ -15,9 +15,10 @@ import polars as pl
 
 from cxrqba.errors import UserError
 from cxrqba.paper.accounting import STAGES
-from cxrqba.paper.scan import explode_parts, scan, slices
+from cxrqba.paper.scan import scan, slices
 from cxrqba.schema import (
     ACCOUNTING,
+    ANSWERS,
     GRAPHS,
     IMAGE_STATUS,
     LEDGER,
@@ -47,6 +48,7 @@ class Tables:
     graphs: Sequence[Path]
     observations: Sequence[Path]
     questions: Sequence[Path]
+    answers: Sequence[Path]
     skipped: Sequence[Path]
     rated: Sequence[Path]
     image_status: Sequence[Path]
@@ -192,14 +194,15 @@ def _questions(rows: _Rows, tables: Tables) -> None:
         return
     strategies: dict[str | None, int] = {}
     parts: dict[str | None, int] = {}
-    for table in slices(tables.questions, ["question_strategy", "answers"], QUESTIONS):
+    for table in slices(tables.questions, ["question_strategy"], QUESTIONS):
         _sum(strategies, _by(table, "question_strategy"))
-        kinds = explode_parts(table.select("answers"), ["answer_type"])
-        _sum(parts, _by(kinds, "answer_type"))
+    for table in slices(tables.answers, ["answer_type"], ANSWERS):
+        _sum(parts, _by(table, "answer_type"))
     rows.counts("generate_qa", "questions", strategies.items())
     rows.counts("generate_qa", "answer parts", parts.items())
-    skipped = scan(tables.skipped, ["reason"], SKIPPED_QUESTIONS).collect()
-    rows.counts("generate_qa", "questions skipped", _by(skipped, "reason"))
+    skipped = scan(tables.skipped, ["reason", "count"], SKIPPED_QUESTIONS).collect()
+    reasons = skipped.group_by("reason").agg(pl.col("count").sum())
+    rows.counts("generate_qa", "questions skipped", list(reasons.iter_rows()))
     rated = scan(tables.rated, ["rating", "pre_training", "fine_tuning"], RATED).collect()
     ratings = dict(_by(rated, "rating"))
     for rating in reversed(RATINGS):

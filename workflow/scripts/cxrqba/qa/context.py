@@ -1,37 +1,47 @@
 """What question generation knows beyond one study: reference, templates, corpus statistics.
 
-Built once a shard. Hierarchies become sets, names become phrases, and the statistics over all
-graphs become sampling weights and correlated findings (paper Sec. E.2.2).
+Built once a shard. The statistics over all graphs become sampling weights and correlated findings
+(paper Sec. E.2.2).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
 from cxrqba.config import QaConfig
 from cxrqba.errors import UserError, nearest
+from cxrqba.qa.anatomy import Anatomy
+from cxrqba.qa.findings import NORMAL, TECHNICAL, Findings
+from cxrqba.qa.sampling import Sampler
 from cxrqba.qa.templates import TemplateFile
-from cxrqba.reference.tables import Reference, Region
+from cxrqba.reference.tables import Reference
 
-NORMAL = "normal"
-TECHNICAL = "technical"
 MIN_TOGETHER = 2
 """Findings seen together in fewer observations of the corpus are not called correlated."""
 MAX_CORRELATED = 5
 
-_SUBDIVIDED = ("left lung", "right lung", "left ribs", "right ribs")
-"""Structures whose named parts overlap without one containing the other: zones and lobes."""
-_APART = frozenset({"hilum", "vessel", "airway"})
-"""Groups of regions below a lung that are no subdivision of its tissue."""
-_BANDS = {
-    "upper": ("apex", "apical", "upper"),
-    "mid": ("mid", "middle", "lingula", "perihilar", "hilar"),
-    "lower": ("lower", "base", "basal", "retrocardiac", "middle lobe", "lingula"),
-}
+
+@dataclass
+class Memory:
+    """What is worked out once a shard: questions differ less between studies than it seems."""
+
+    cases: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """Cases of things that nothing in a study touches, by variable and value (``strategies``)."""
+    blueprints: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    """Questions of these cases, by template, value and what bars denials (``engine``)."""
+    plans: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    """What is said in which case (``engine``)."""
+    wordings: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    """Question texts by template and value, where these two say all (``engine``)."""
+    drafts: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """Template sentences that rest on no observation, by id and value (``contents``)."""
+    words: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Finding -> what fills placeholders where nothing of it is present (``strategies``)."""
 
 
 @dataclass(frozen=True)
@@ -41,100 +51,15 @@ class QaContext:
     reference: Reference
     templates: tuple[TemplateFile, ...]
     config: QaConfig
-    region_weights: dict[str, float]
-    finding_weights: dict[str, float]
-    correlated: dict[str, tuple[str, ...]]
+    anatomy: Anatomy
+    findings: Findings
+    region_sampler: Sampler
+    finding_sampler: Sampler
+    memory: Memory = field(default_factory=Memory, compare=False)
 
-    @cached_property
-    def finding_above(self) -> dict[str, frozenset[str]]:
-        """Finding -> all ancestors."""
-        return {n: frozenset(a) for n, a in self.reference.finding_ancestors.items()}
-
-    @cached_property
-    def finding_below(self) -> dict[str, frozenset[str]]:
-        """Finding -> all descendants."""
-        return _inverse(self.finding_above)
-
-    @cached_property
-    def region_above(self) -> dict[str, frozenset[str]]:
-        """Region -> all ancestors."""
-        return {n: frozenset(a) for n, a in self.reference.region_ancestors.items()}
-
-    @cached_property
-    def region_with_above(self) -> dict[str, frozenset[str]]:
-        """Region -> itself and the regions it is part of."""
-        return {n: a | {n} for n, a in self.region_above.items()}
-
-    @cached_property
-    def region_both_sides(self) -> dict[str, frozenset[str]]:
-        """Region -> itself, its left and right parts where bilateral, and what they are part of."""
-        return {
-            name: frozenset().union(*(self.region_with_above[r] for r in _sides(region)))
-            for name, region in self.reference.regions.items()
-        }
-
-    @cached_property
-    def opposite(self) -> dict[str, str | None]:
-        """Region -> the same region of the other side."""
-        regions = self.reference.regions
-        return {n: {"left": r.right, "right": r.left}.get(r.laterality) for n, r in regions.items()}
-
-    @cached_property
-    def overlapping(self) -> dict[str, frozenset[str]]:
-        """Region -> regions that share tissue with it although neither contains the other.
-
-        A finding of the left lung base may or may not lie in the left lower lobe: neither "yes"
-        nor "no" follows for the lobe. Upper, middle and lower parts are known to be apart; lobes
-        reach into the middle.
-        """
-        found: dict[str, set[str]] = {n: set() for n in self.reference.regions}
-        for whole in _SUBDIVIDED:
-            parts = [
-                n
-                for n, r in self.reference.regions.items()
-                if whole in self.region_above[n] and r.group not in _APART
-            ]
-            for a in parts:
-                for b in parts:
-                    related = a == b or a in self.region_above[b] or b in self.region_above[a]
-                    if not related and self._may_share(a, b):
-                        found[a].add(b)
-        return {n: frozenset(f) for n, f in found.items()}
-
-    def _may_share(self, a: str, b: str) -> bool:
-        first, second = self.reference.regions[a], self.reference.regions[b]
-        if first.group == second.group and first.group in ("rib (single)", "lung lobe"):
-            return False
-        bands_a, bands_b = _bands(first), _bands(second)
-        return not bands_a or not bands_b or bool(bands_a & bands_b)
-
-    @cached_property
-    def suggests(self) -> dict[str, frozenset[str]]:
-        """Finding -> findings it is indicative of."""
-        return {n: frozenset(f.indicative_of) for n, f in self.reference.findings.items()}
-
-    @cached_property
-    def subcategory_members(self) -> dict[str, frozenset[str]]:
-        """Subcategory -> its findings."""
-        members: dict[str, set[str]] = {}
-        for name, finding in self.reference.findings.items():
-            for subcategory in finding.subcategories:
-                members.setdefault(subcategory, set()).add(name)
-        return {s: frozenset(m) for s, m in members.items()}
-
-    @cached_property
-    def key_regions(self) -> tuple[str, ...]:
-        """Regions asked for in every study."""
-        return tuple(n for n, r in self.reference.regions.items() if r.key_region)
-
-    @cached_property
-    def key_findings(self) -> tuple[str, ...]:
-        """Findings and devices asked for in every study."""
-        return tuple(n for n, f in self.reference.findings.items() if f.key_finding)
-
-    def is_askable(self, finding: str) -> bool:
-        """Whether D questions make sense: not for technical remarks nor for "no finding"."""
-        return self.reference.findings[finding].polarity not in (NORMAL, TECHNICAL)
+    def always(self, strategy: str) -> tuple[str, ...]:
+        """Regions, or findings and devices, that every study is asked about."""
+        return next((f.always for f in self.templates if f.strategy == strategy), ())
 
 
 def build_context(
@@ -161,13 +86,15 @@ def build_context(
         if n in reference.findings and reference.findings[n].polarity not in (NORMAL, TECHNICAL)
     }
     regions = {n: c for n, c in counts["region"].items() if n in reference.regions}
+    anatomy = Anatomy(reference)
     return QaContext(
         reference=reference,
         templates=templates,
         config=config,
-        region_weights=_weights(regions),
-        finding_weights=_weights(findings),
-        correlated=_correlated(pairs, findings, reference),
+        anatomy=anatomy,
+        findings=Findings(reference, anatomy, _correlated(pairs, findings, reference)),
+        region_sampler=Sampler(_weights(regions)),
+        finding_sampler=Sampler(_weights(findings)),
     )
 
 
@@ -202,23 +129,19 @@ def _correlated(
     }
 
 
-def _sides(region: Region) -> tuple[str, ...]:
-    """The region and, where it is a bilateral one, its left and right part."""
-    if region.laterality != "bilateral":
-        return (region.name,)
-    return tuple(r for r in (region.name, region.left, region.right) if r)
-
-
-def _bands(region: Region) -> set[str]:
-    """Heights a region may reach; empty where its name tells none."""
-    bands = {band for band, words in _BANDS.items() if any(w in region.name for w in words)}
-    return bands | {"mid"} if "lobe" in region.name else bands
-
-
 def _check_labels(templates: tuple[TemplateFile, ...], reference: Reference) -> None:
     subcategories = {s for f in reference.findings.values() for s in f.subcategories}
     where = "templates"
+    names: dict[str, Collection[str]] = {
+        "region_abnormal": reference.regions,
+        "finding": reference.findings,
+    }
     for file in templates:
+        for name in file.always:
+            known: Collection[str] = names.get(file.strategy, ())
+            if name not in known:
+                hint = nearest(name, known)
+                raise UserError(f"{where}, {file.strategy}, always: no '{name}'{hint}")
         listed = {s for v in file.variables.values() for s in (*v.always, *v.never)}
         for name in sorted(listed | set(file.labels)):
             if name not in subcategories:
@@ -229,11 +152,3 @@ def _check_labels(templates: tuple[TemplateFile, ...], reference: Reference) -> 
                 if region not in reference.regions:
                     hint = nearest(region, reference.regions)
                     raise UserError(f"{where}, {file.strategy}, {name}: no region '{region}'{hint}")
-
-
-def _inverse(above: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    below: dict[str, set[str]] = {n: set() for n in above}
-    for name, ancestors in above.items():
-        for ancestor in ancestors:
-            below[ancestor].add(name)
-    return {n: frozenset(b) for n, b in below.items()}

@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from cxrqba.graph.model import Observation, SceneGraph
 from cxrqba.qa.context import QaContext
+from cxrqba.qa.findings import Family
+from cxrqba.qa.model import Content, observation_content
+from cxrqba.qa.source import Observation, StudyGraph
 
 Polarity = Literal["pos", "neg", "unclear", "unresolved", "note"]
 StateOrUnknown = Literal[
     "present", "likely", "possible", "unclear", "unlikely", "absent", "unknown"
 ]
+
+POLARITIES: tuple[Polarity, ...] = ("pos", "neg", "unclear", "unresolved", "note")
+FINDING = frozenset({"finding"})
+DEVICE = frozenset({"device"})
 
 _FURTHER = re.compile(r"\b(?:new|worse\w*|increas\w*|progress\w*)\b", re.I)
 """Changes that limit a negative: "no new consolidation" says nothing about an old one."""
@@ -37,7 +44,9 @@ class Status:
 class Item:
     """One observation, classified."""
 
+    number: int  # in report order
     obs: Observation
+    content: Content  # as an answer part
     polarity: Polarity
     kinds: frozenset[str]  # of finding, device, acquisition
     uncertain: bool  # a positive that is only possible, or contradicted elsewhere
@@ -49,105 +58,118 @@ class Item:
     qualified: bool = False  # a negative of a degree or of something new only
     overridden: bool = False  # a negative beside a positive of the same thing and place
 
-    @property
-    def obs_id(self) -> str:
-        """Identifier of the observation."""
-        return self.obs.obs_id
 
-
-@dataclass(slots=True)
+@dataclass
 class Evidence:
-    """All items of a study, in report order."""
+    """All items of a study, in report order, and where to find those about one thing."""
 
-    graph: SceneGraph
+    graph: StudyGraph
     items: list[Item]
-    by_id: dict[str, Item] = field(default_factory=dict)
-    open_notes: list[Item] = field(default_factory=list)
+    open_notes: list[Item]
     """Comparisons and recommendations about findings on which nothing else is said."""
 
-    def of(self, polarity: Polarity, kind: str | None = None) -> list[Item]:
-        """Items of a polarity and kind; negatives that are overridden are left out."""
-        return [
-            i
+    @cached_property
+    def by_id(self) -> dict[str, Item]:
+        """Observation id -> item."""
+        return {i.obs.obs_id: i for i in self.items}
+
+    @cached_property
+    def of(self) -> dict[Polarity, list[Item]]:
+        """Items by polarity; negatives that are overridden are left out."""
+        found: dict[Polarity, list[Item]] = {p: [] for p in POLARITIES}
+        for item in self.items:
+            if not item.overridden:
+                found[item.polarity].append(item)
+        return found
+
+    @cached_property
+    def at(self) -> dict[str, list[Item]]:
+        """Region -> items that surely concern it."""
+        return _grouped((region, i) for i in self.items for region in i.located)
+
+    @cached_property
+    def about(self) -> dict[str, list[Item]]:
+        """Finding -> items that assert it, or something more specific, or deny just it."""
+        return _grouped(
+            (name, i)
             for i in self.items
-            if i.polarity == polarity and not i.overridden and (kind is None or kind in i.kinds)
-        ]
+            for name in (i.entities if i.polarity == "neg" else i.family)
+        )
+
+    @cached_property
+    def denied(self) -> dict[str, list[Item]]:
+        """Finding -> reported items that deny it."""
+        return _grouped(
+            (name, i)
+            for i in self.items
+            if i.polarity == "neg" and i.obs.from_report
+            for name in i.entities
+        )
+
+    @cached_property
+    def in_subcategory(self) -> dict[str, list[Item]]:
+        """Subcategory -> items."""
+        return _grouped((s, i) for i in self.items for s in i.obs.obs_subcategories)
 
 
-def gather(graph: SceneGraph, context: QaContext) -> Evidence:
+def _grouped(pairs: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:
+    found: dict[str, list[Item]] = {}
+    for name, item in pairs:
+        found.setdefault(name, []).append(item)
+    return found
+
+
+def gather(graph: StudyGraph, context: QaContext) -> Evidence:
     """Classify the observations of ``graph``."""
-    items = [_item(obs, context) for _, obs in sorted(graph.observations.items())]
+    observations = sorted(graph.observations.items())
+    items = [_item(number, obs, context) for number, (_, obs) in enumerate(observations)]
     _resolve_contradictions(items)
-    return Evidence(
-        graph=graph,
-        items=items,
-        by_id={i.obs_id: i for i in items},
-        open_notes=_open_notes(items, context),
-    )
+    return Evidence(graph, items, _open_notes(items, context))
 
 
-def _item(obs: Observation, context: QaContext) -> Item:
-    findings = context.reference.findings
-    known = [e for e in obs.obs_entities if e in findings]
-    polarities = {findings[e].polarity for e in known}
-    polarity = _polarity(obs, polarities)
-    family = frozenset(known).union(*(_above(e, context) for e in known))
-    direct = frozenset(
-        r for r in (*obs.region_names, *obs.default_regions) if r in context.reference.regions
-    )
+def _item(number: int, obs: Observation, context: QaContext) -> Item:
+    family = context.findings.family(tuple(obs.obs_entities))
+    polarity = _polarity(obs, family)
+    known_regions = context.reference.regions
+    explicit = frozenset(r for r, _ in obs.regions if r in known_regions)
+    defaults = frozenset(obs.default_regions)
+    direct = explicit | defaults.intersection(known_regions)
     side_known = obs.laterality in ("bilateral", "likely bilateral")
-    sided = any(findings[e].laterality == "sided" for e in known)
     # "pleural effusion" without a side lies in one pleural space or the other, not surely in both
-    both = polarity == "neg" or side_known or not sided
-    reach = context.region_both_sides if both else context.region_with_above
+    both = polarity == "neg" or side_known or not family.sided
     return Item(
+        number=number,
         obs=obs,
+        content=observation_content(obs),
         polarity=polarity,
-        kinds=_kinds(obs, {findings[e].polarity for e in family}),
+        kinds=_kinds(obs, family),
         uncertain=obs.certainty == "uncertain",
-        entities=frozenset(known),
-        family=family,
+        entities=family.entities,
+        family=family.all,
         direct=direct,
-        explicit=direct.difference(obs.default_regions),
-        located=frozenset().union(*(reach[r] for r in direct)),
+        explicit=explicit - defaults,
+        located=context.anatomy.reach(direct, both),
         qualified=polarity == "neg" and _is_qualified(obs),
     )
 
 
-def _polarity(obs: Observation, polarities: set[str]) -> Polarity:
+def _polarity(obs: Observation, family: Family) -> Polarity:
     if obs.positiveness not in ("pos", "neg"):
         return "note"
     if obs.positiveness == "neg":
-        if polarities == {"normal"}:  # "not normal" names no finding
+        if family.only_normal:  # "not normal" names no finding
             return "unresolved"
         return "unclear" if obs.certainty == "uncertain" else "neg"
-    if polarities == {"normal"}:  # "no finding" is present: a negative statement
+    if family.only_normal:  # "no finding" is present: a negative statement
         return "neg"
-    return "pos" if polarities else "unresolved"
+    return "pos" if family.entities else "unresolved"
 
 
-def _above(entity: str, context: QaContext) -> frozenset[str]:
-    """What else is true where ``entity`` is: a nipple shadow is no nodule, only looks like one."""
-    findings = context.reference.findings
-    above = context.finding_above[entity]
-    if findings[entity].polarity != "technical":
-        return above
-    return frozenset(a for a in above if findings[a].polarity == "technical")
-
-
-def _kinds(obs: Observation, of_family: set[str]) -> frozenset[str]:
-    """Sternotomy wires are a device and postsurgical changes at once: the hierarchy counts."""
-    kinds = set()
-    if of_family & {"abnormal", "postsurgical", "normal"}:
-        kinds.add("finding")
-    if "device" in of_family:
-        kinds.add("device")
-    if "technical" in of_family:
-        kinds.add("acquisition")
-    if not kinds:
-        devices = {"DEVICE", "TUBES_AND_LINES"} & set(obs.obs_categories)
-        kinds.add("device" if devices else "finding")
-    return frozenset(kinds)
+def _kinds(obs: Observation, family: Family) -> frozenset[str]:
+    if family.kinds:
+        return family.kinds
+    devices = {"DEVICE", "TUBES_AND_LINES"} & set(obs.obs_categories)
+    return DEVICE if devices else FINDING
 
 
 def _is_qualified(obs: Observation) -> bool:
@@ -197,7 +219,7 @@ def _open_notes(items: Sequence[Item], context: QaContext) -> list[Item]:
         for i in items
         if i.polarity == "note"
         and "finding" in i.kinds
-        and any(e not in known and denied.isdisjoint(context.finding_above[e]) for e in i.entities)
+        and any(e not in known and denied.isdisjoint(context.findings.above[e]) for e in i.entities)
     ]
 
 
@@ -231,9 +253,9 @@ def status(
     return Status("absent")
 
 
-def side_of_observations(observations: Sequence[Observation]) -> str:
-    """The side that all observations together have: left, right, bilateral or unknown."""
-    sides = {o.laterality for o in observations}
-    if not sides or sides - {"left", "right", "bilateral"}:
+def common_side(sides: Iterable[str]) -> str:
+    """The side that several observations together have: left, right, bilateral or unknown."""
+    found = set(sides)
+    if not found or found - {"left", "right", "bilateral"}:
         return "unknown"
-    return sides.pop() if len(sides) == 1 else "bilateral"
+    return found.pop() if len(found) == 1 else "bilateral"

@@ -7,7 +7,7 @@ functions turn a name into a phrase that reads as a radiologist would write it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 
@@ -139,6 +139,11 @@ def sentence(text: str) -> str:
     if text[-1] not in ".?!":
         text += "."
     return text[0].upper() + text[1:]
+
+
+def filled(text: str, fill: Mapping[str, str]) -> str:
+    """A template's wording with its placeholders filled, as one clean sentence."""
+    return sentence(text.format_map(fill) if "{" in text else text)
 
 
 def _once(match: re.Match[str]) -> str:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import polars as pl
 
-from cxrqba.graph.model import SceneGraph
 from cxrqba.ledger import Ledger
 from cxrqba.qa.context import QaContext
 from cxrqba.qa.engine import generate
 from cxrqba.qa.model import Question, Skipped
-from cxrqba.qa.store import skipped_table, to_table
-from cxrqba.schema import QUESTIONS
+from cxrqba.qa.source import StudyGraph
+from cxrqba.qa.store import skipped_table, to_tables
 from cxrqba.step import progress
 
 STAGE = "generate_qa"
 STUDIES_AT_ONCE = 50
-"""Studies whose questions are held as objects before they become a table: bounds the memory."""
+"""Studies whose questions are held as objects before they become tables: bounds the memory."""
+
+Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]
 
 
 def generate_shard(
-    graphs: Sequence[SceneGraph], context: QaContext, what: str = STAGE
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Questions of all graphs; returns (QUESTIONS, SKIPPED_QUESTIONS, LEDGER).
+    studies: Iterable[StudyGraph], total: int, context: QaContext, what: str = STAGE
+) -> Tables:
+    """Questions of ``total`` studies; returns (QUESTIONS, ANSWERS, SKIPPED_QUESTIONS, LEDGER).
 
     A study whose generation fails, or that can be asked nothing, goes to the ledger.
     """
     ledger = Ledger(STAGE)
-    tables: list[pl.DataFrame] = []
+    tables = [to_tables(())]
     waiting: list[Question] = []
     skipped: list[Skipped] = []
-    ordered = sorted(graphs, key=lambda g: g.study_id)
-    for number, graph in enumerate(progress(ordered, len(ordered), what), start=1):
+    for number, graph in enumerate(progress(studies, total, what), start=1):
         try:
             questions, unasked = generate(graph, context)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -44,8 +44,8 @@ def generate_shard(
         waiting.extend(questions)
         skipped.extend(unasked)
         if number % STUDIES_AT_ONCE == 0:
-            tables.append(to_table(waiting))
+            tables.append(to_tables(waiting))
             waiting = []
-    tables.append(to_table(waiting))
-    table = pl.concat(tables) if tables else pl.DataFrame(schema=QUESTIONS)
-    return table, skipped_table(skipped), ledger.table()
+    tables.append(to_tables(waiting))
+    questions_table, answers = (pl.concat(several) for several in zip(*tables, strict=True))
+    return questions_table, answers, skipped_table(skipped), ledger.table()

@@ -9,6 +9,7 @@ loading, so that a wrong key, subset or placeholder fails with file, template an
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from string import Formatter
 from typing import Any, Literal
@@ -118,6 +119,11 @@ class Sentence(Block):
     )
     id: str = Field("", description="set on loading: template, place, number")
 
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        """Subsets of observations from which tags or boxes are inherited."""
+        return frozenset((*self.tags, *self.boxes)) - {TARGET}
+
 
 class PartRule(Block):
     """One subset of observations as answer parts."""
@@ -145,6 +151,7 @@ class Template(Block):
     variable: str | None = Field(None, description="asked once for each value of this variable")
     about: About = Field("finding", description="whose state selects the template answer")
     complete_only: bool = Field(False, description="asked only where the graph is complete")
+    images_only: bool = Field(False, description="asked only where the study has images")
     filter: Filter | None = None
     needs: tuple[Property, ...] = Field((), description="asked only where all of these hold")
     answers: tuple[Sentence, ...] = Field((), description="template answers; the first that fits")
@@ -173,6 +180,9 @@ class TemplateFile(Block):
     """All templates of one strategy."""
 
     strategy: Literal["indication", "abnormal", "region_abnormal", "finding"]
+    always: tuple[str, ...] = Field(
+        (), description="regions, or findings and devices, that every study is asked about"
+    )
     variables: dict[str, VariableList] = Field(default_factory=dict)
     labels: dict[str, Label] = Field(default_factory=dict)
     templates: tuple[Template, ...] = Field(min_length=1)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
+from cxrqba.qa.anatomy import Target
 from cxrqba.qa.evidence import Item, Status, status
 from cxrqba.qa.language import is_plural
-from cxrqba.qa.strategies.case import Case, Study, Target, basis, classes
+from cxrqba.qa.strategies.case import Case, Everything, Study, basis, classes
 from cxrqba.qa.templates import Label, Template, TemplateFile, VariableList
+
+KINDS = ("finding", "device")
 
 
 def cases(study: Study, template: Template, file: TemplateFile) -> list[Case]:
@@ -15,11 +18,23 @@ def cases(study: Study, template: Template, file: TemplateFile) -> list[Case]:
     if template.variable is None:
         wanted = template.filter.subcategories if template.filter else None
         return [_study_case(study, wanted)]
-    subcategories = _values(study, file.variables[template.variable])
-    return [
-        _subcategory_case(study, s, template.variable, file.labels.get(s) or _plain_label(s))
-        for s in subcategories
-    ]
+    touched = _touched(study)
+
+    def make(of: Study, subcategory: str) -> Case:
+        label = file.labels.get(subcategory) or _plain_label(subcategory)
+        return _subcategory_case(of, subcategory, label)
+
+    values = _values(study, file.variables[template.variable])
+    return [study.case("subcategory", value, touched, make) for value in values]
+
+
+def _touched(study: Study) -> Container[str]:
+    """Subcategories whose answers the observations can touch."""
+    evidence, near = study.evidence, study.context.findings.subcategories_near
+    if evidence.of["unresolved"]:
+        return Everything()
+    touched = set(evidence.in_subcategory)
+    return touched.union(*(near[e] for i in evidence.of["pos"] for e in i.entities))
 
 
 def _values(study: Study, variable: VariableList) -> list[str]:
@@ -43,36 +58,33 @@ def _plain_label(subcategory: str) -> Label:
     return Label(findings=f"findings of the kind {subcategory.lower()}")
 
 
-def _within(items: Iterable[Item], subcategories: Sequence[str] | None) -> list[Item]:
-    if subcategories is None:
-        return list(items)
-    wanted = set(subcategories)
-    return [i for i in items if not wanted.isdisjoint(i.obs.obs_subcategories)]
-
-
 def _study_case(study: Study, subcategories: Sequence[str] | None) -> Case:
-    items = _within(study.evidence.items, subcategories)
+    items = study.evidence.items
+    if subcategories is not None:
+        wanted = set(subcategories)
+        items = [i for i in items if not wanted.isdisjoint(i.obs.obs_subcategories)]
     return Case(
-        variables={},
+        value="",
         subsets=classes(items),
         basis=basis(items),
         status={
             "finding": _status(items, "finding", _study_doubts(study)),
             "any": _status(items, None, ()),
         },
+        is_plain=True,
     )
 
 
-def _subcategory_case(study: Study, subcategory: str, variable: str, label: Label) -> Case:
-    items = _within(study.evidence.items, (subcategory,))
+def _subcategory_case(study: Study, subcategory: str, label: Label) -> Case:
+    items = study.evidence.in_subcategory.get(subcategory, [])
     area = label.area or ""
     return Case(
-        variables={"subcategory": subcategory},
+        value=subcategory,
         subsets=classes(items),
         basis=basis(items),
         status={
             kind: _status(items, kind, _subcategory_doubts(study, items, subcategory, kind))
-            for kind in ("finding", "device")
+            for kind in KINDS
         },
         fill={
             "findings": label.findings,
@@ -81,6 +93,7 @@ def _subcategory_case(study: Study, subcategory: str, variable: str, label: Labe
         },
         mentioned=any(i.obs.from_report for i in items),
         target=Target(regions=label.regions, subcategories=(subcategory,)),
+        is_plain=True,
     )
 
 
@@ -98,7 +111,7 @@ def _status(items: Sequence[Item], kind: str | None, doubts: Iterable[str]) -> S
 def _study_doubts(study: Study) -> Iterator[str]:
     if study.evidence.open_notes:
         yield "only_comparison_or_recommendation"
-    if study.evidence.of("unresolved"):
+    if study.evidence.of["unresolved"]:
         yield "unresolved_positive"
 
 
@@ -109,14 +122,14 @@ def _subcategory_doubts(
     evidence, context = study.evidence, study.context
     if any(subcategory in n.obs.obs_subcategories for n in evidence.open_notes):
         yield "only_comparison_or_recommendation"
-    if evidence.of("unresolved", kind):
+    if any(kind in i.kinds for i in evidence.of["unresolved"]):
         yield "unresolved_positive"
-    members = context.subcategory_members.get(subcategory, frozenset())
+    members = context.findings.subcategory_members.get(subcategory, frozenset())
     denied = {e for i in items if i.polarity == "neg" and not i.qualified for e in i.entities}
-    for item in evidence.of("pos"):
+    for item in evidence.of["pos"]:
         for entity in item.entities:
-            if not members.isdisjoint(context.finding_below[entity]):
+            if not members.isdisjoint(context.findings.below[entity]):
                 yield "broader_finding_positive"
-            for suggested in context.suggests[entity] & members:
-                if suggested not in denied and denied.isdisjoint(context.finding_above[suggested]):
+            for suggested in context.findings.suggests[entity] & members:
+                if suggested not in denied and denied.isdisjoint(context.findings.above[suggested]):
                     yield "suggested_by_other_finding"

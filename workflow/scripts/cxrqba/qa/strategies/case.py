@@ -2,61 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
-from cxrqba.graph.model import Localization, Observation
+from cxrqba.qa.anatomy import NO_TARGET, Target
 from cxrqba.qa.context import QaContext
 from cxrqba.qa.evidence import Evidence, Item, Status, asserted
-from cxrqba.qa.templates import CLASSES
+from cxrqba.qa.model import Content
+from cxrqba.qa.sampling import study_generator
+
+Subsets = Mapping[str, Sequence[Content]]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The region, finding or subcategory asked for, as tags of template answers."""
-
-    regions: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    subcategories: tuple[str, ...] = ()
-    regions_are_defaults: bool = False
-    laterality: str = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Inherited:
-    """Tags, regions and boxes that a template answer takes from observations and target."""
-
-    entities: list[str]
-    parents: list[str]
-    categories: list[str]
-    subcategories: list[str]
-    certainty: str
-    modifiers: list[tuple[str, str]]
-    regions: list[str]
-    laterality: str
-    localization: list[Localization]
-    quality: dict[str, str]
-    obs_ids: list[str]
+Shape = tuple[frozenset[str], frozenset[str], frozenset[str]]
+"""What an answer's plan depends on beside the state: properties that hold, subsets that are not
+empty, and those of them with observations from the report."""
 
 
 @dataclass(slots=True)
 class Case:
     """One question to ask for a value of the template's variable."""
 
-    variables: Mapping[str, str]
-    subsets: Mapping[str, Sequence[Observation]]
+    value: str  # of the variable; empty where there is none
+    subsets: Subsets  # those that are not empty, once the case is made
     status: Mapping[str, Status]  # by what the template is about: finding, device, any
     fill: Mapping[str, str] = field(default_factory=dict)
     holds: frozenset[str] = frozenset()  # located, graded
     mentioned: bool = True
-    target: Target = Target()
-    basis: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
+    target: Target = NO_TARGET
+    basis: Subsets = field(default_factory=dict)
     """Subsets from which template answers inherit, where it is not the whole subset."""
-    inherited: dict[tuple[tuple[str, ...], tuple[str, ...]], Inherited] = field(
-        default_factory=dict
-    )
-    """What the engine has worked out already, by (tags, boxes) of a template answer."""
+    is_plain: bool = False
+    """Whether ``fill``, ``holds`` and ``target`` follow from the value alone, in any study."""
+    is_quiet: bool = False
+    """Whether nothing in the study touches the value: the whole case follows from it alone."""
+    shape: Shape = field(init=False)
+    inherited: dict[tuple[tuple[str, ...], tuple[str, ...]], Any] = field(default_factory=dict)
+    """What template answers inherit, by (tags, boxes), once worked out (``qa.contents``)."""
+
+    def __post_init__(self) -> None:
+        """Observations without any text cannot be told."""
+        told = {name: [c for c in found if c.text] for name, found in self.subsets.items()}
+        self.subsets = {name: found for name, found in told.items() if found}
+        reported = {n for n, found in self.subsets.items() if any(c.from_report for c in found)}
+        self.shape = (self.holds, frozenset(self.subsets), frozenset(reported))
+
+
+MakeCase = Callable[["Study", str], Case]
 
 
 @dataclass
@@ -79,33 +73,89 @@ class Study:
             return ""
         return "no_positive_or_negative_statement"
 
+    def case(self, kind: str, value: str, touched: Container[str], make: MakeCase) -> Case:
+        """The case of a value; what nothing in the study touches is the same in every study."""
+        if value in touched:
+            return make(self, value)
+        key = (kind, value)
+        found = self.context.memory.cases.get(key)
+        if found is None:
+            found = self.context.memory.cases[key] = make(self, value)
+            found.is_quiet = True
+        return found  # type: ignore[no-any-return]
 
-def observations(items: Sequence[Item]) -> list[Observation]:
-    """The observations behind items."""
-    return [i.obs for i in items]
+    @cached_property
+    def mentioned_regions(self) -> set[str]:
+        """Regions named in the report."""
+        return {r for i in self.evidence.items if i.obs.from_report for r in i.explicit}
+
+    @cached_property
+    def mentioned_findings(self) -> set[str]:
+        """Findings and devices named in the report."""
+        return {e for i in self.evidence.items if i.obs.from_report for e in i.entities}
+
+    @cached_property
+    def regions(self) -> list[str]:
+        """Default regions, mentioned ones, their parents, and sampled ones; each group sorted."""
+        context, mentioned = self.context, self.mentioned_regions
+        chosen = dict.fromkeys(context.always("region_abnormal"))
+        chosen.update(dict.fromkeys(sorted(mentioned)))
+        parents = {p for m in mentioned for p in context.anatomy.above[m]}
+        chosen.update(dict.fromkeys(sorted(parents)))
+        random = study_generator(context.config.seed, self.evidence.graph.study_id)
+        count = context.config.sampled_regions
+        chosen.update(dict.fromkeys(context.region_sampler.draw(chosen, count, random)))
+        return list(chosen)
+
+    @cached_property
+    def findings(self) -> list[str]:
+        """Default findings and devices, mentioned ones, their parents, and sampled ones."""
+        context, mentioned = self.context, self.mentioned_findings
+        chosen = dict.fromkeys(context.always("finding"))
+        chosen.update(dict.fromkeys(sorted(mentioned)))
+        parents = {p for m in mentioned for p in context.findings.above[m]}
+        chosen.update(dict.fromkeys(sorted(parents)))
+        study_id = self.evidence.graph.study_id
+        random = study_generator(context.config.seed, f"{study_id}:findings")
+        count = context.config.sampled_findings
+        chosen.update(dict.fromkeys(context.finding_sampler.draw(chosen, count, random)))
+        return [name for name in chosen if context.findings.is_askable(name)]
 
 
-def basis(items: Sequence[Item]) -> dict[str, list[Observation]]:
+def contents(items: Sequence[Item]) -> list[Content]:
+    """Items as answer parts."""
+    return [i.content for i in items]
+
+
+class Everything:
+    """Contains all values: an observation of unknown kind or place can touch any of them."""
+
+    def __contains__(self, value: object) -> bool:
+        return True
+
+
+def basis(items: Sequence[Item]) -> dict[str, list[Content]]:
     """What template answers inherit from: a firm positive is not mixed with a mere possibility."""
-    positives = [i for i in items if i.polarity == "pos"]
-    return {
-        f"{kind}_pos": observations(asserted([i for i in positives if kind in i.kinds]))
-        for kind in ("finding", "device")
-    }
+    found = {}
+    for kind in ("finding", "device"):
+        positives = [i for i in items if i.polarity == "pos" and kind in i.kinds]
+        if positives:
+            found[f"{kind}_pos"] = contents(asserted(positives))
+    return found
 
 
-def classes(items: Sequence[Item]) -> dict[str, list[Observation]]:
+def classes(items: Sequence[Item]) -> dict[str, list[Content]]:
     """Items by the classes that all strategies share."""
-    subsets: dict[str, list[Observation]] = {name: [] for name in CLASSES}
+    subsets: dict[str, list[Content]] = {}
     for item in items:
         if item.overridden:
             continue
         if item.polarity == "note":
-            subsets["notes"].append(item.obs)
-        elif "acquisition" in item.kinds:
-            subsets["acquisition"].append(item.obs)
+            subsets.setdefault("notes", []).append(item.content)
+            continue
+        if "acquisition" in item.kinds:
+            subsets.setdefault("acquisition", []).append(item.content)
         for kind in ("finding", "device"):
-            name = f"{kind}_{item.polarity}"
-            if kind in item.kinds and name in subsets:
-                subsets[name].append(item.obs)
+            if kind in item.kinds:
+                subsets.setdefault(f"{kind}_{item.polarity}", []).append(item.content)
     return subsets

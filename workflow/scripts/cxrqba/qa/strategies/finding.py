@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
-from cxrqba.graph.model import Observation
 from cxrqba.qa.context import QaContext
-from cxrqba.qa.evidence import Item, asserted, side_of_observations, status
+from cxrqba.qa.evidence import Item, Status, asserted, common_side, status
 from cxrqba.qa.language import (
     finding_phrase,
     is_plural,
@@ -15,10 +14,11 @@ from cxrqba.qa.language import (
     spoken,
     with_article,
 )
-from cxrqba.qa.sampling import sample, study_generator
-from cxrqba.qa.strategies.case import Case, Study, Target, classes, observations
+from cxrqba.qa.model import Content
+from cxrqba.qa.strategies.case import Case, Everything, Study, Subsets, classes, contents
 from cxrqba.qa.templates import Template, TemplateFile
 
+ONE_SIDE = ({"left"}, {"right"})
 _NO_SIDE = ("bibasilar", "bilateral", "sided", " or ", " seen ")
 """Names that say the side themselves, or that an adjective does not fit."""
 
@@ -26,132 +26,127 @@ _NO_SIDE = ("bibasilar", "bilateral", "sided", " or ", " seen ")
 def cases(study: Study, template: Template, file: TemplateFile) -> list[Case]:
     """One case per finding, or per device, of the study's set."""
     findings = study.context.reference.findings
-    mentioned = {e for i in study.evidence.items if i.obs.from_report for e in i.entities}
+    devices = template.variable == "device"
+    touched = _touched(study)
     return [
-        _case(study, name, name in mentioned)
-        for name in finding_set(study, mentioned)
-        if findings[name].is_device == (template.variable == "device")
+        study.case("finding", name, touched, _case)
+        for name in study.findings
+        if findings[name].is_device == devices
     ]
 
 
-def finding_set(study: Study, mentioned: set[str]) -> list[str]:
-    """Default findings, mentioned ones, their parents, and sampled ones; each group sorted."""
+def _touched(study: Study) -> Container[str]:
+    """Findings whose answers the observations can touch."""
+    evidence, context = study.evidence, study.context
+    if evidence.of["unresolved"]:
+        return Everything()
+    touched: set[str] = set()
+    for item in evidence.items:
+        touched |= item.family
+        if item.polarity == "pos":
+            touched |= context.findings.neighbours(item.entities, tuple(item.obs.obs_subcategories))
+        else:
+            touched.update(*(context.findings.below[e] for e in item.entities))
+    return touched
+
+
+def _case(study: Study, name: str) -> Case:
     context = study.context
-    chosen = dict.fromkeys(context.key_findings)
-    chosen.update(dict.fromkeys(sorted(mentioned)))
-    chosen.update(dict.fromkeys(sorted({p for m in mentioned for p in context.finding_above[m]})))
-    random = study_generator(context.config.seed, f"{study.evidence.graph.study_id}:findings")
-    count = context.config.sampled_findings
-    chosen.update(dict.fromkeys(sample(context.finding_weights, chosen, count, random)))
-    return [name for name in chosen if context.is_askable(name)]
-
-
-def _case(study: Study, name: str, mentioned: bool) -> Case:
-    context, evidence = study.context, study.evidence
-    above = context.finding_above[name]
-    mine = [
-        i
-        for i in evidence.items
-        if name in (i.entities if i.polarity == "neg" else i.family)
-        or (i.polarity == "neg" and i.obs.from_report and not above.isdisjoint(i.entities))
-    ]
+    mine = _items(study, name)
     positives = [i for i in mine if i.polarity == "pos"]
+    firm = asserted(positives)
+    state = _status(study, name, mine, positives)
+    return Case(
+        value=name,
+        subsets={**_classes(mine), **_related(study, name, positives)},
+        status={"finding": state, "device": state},
+        fill=_fill(name, firm, context) if firm else _plain_fill(name, context),
+        holds=_holds(name, firm, context),
+        mentioned=name in study.mentioned_findings,
+        target=context.findings.targets[name],
+        basis=dict.fromkeys(("finding_pos", "device_pos"), contents(firm)) if firm else {},
+        is_plain=not firm,
+    )
+
+
+def _items(study: Study, name: str) -> list[Item]:
+    """Items about the finding: also a reported denial of something broader speaks of it."""
+    evidence = study.evidence
+    broader = [
+        i for above in study.context.findings.above[name] for i in evidence.denied.get(above, ())
+    ]
+    found = evidence.about.get(name, [])
+    if not broader:
+        return found
+    return sorted({i.number: i for i in (*found, *broader)}.values(), key=lambda i: i.number)
+
+
+def _classes(mine: Sequence[Item]) -> Subsets:
+    """The classes; a device may be a kind of a finding: sternotomy wires are postsurgical."""
+    if not mine:
+        return {}
+    by_polarity: dict[str, list[Content]] = {"pos": [], "neg": [], "unclear": []}
+    for item in mine:
+        if not item.overridden and item.polarity in by_polarity:
+            by_polarity[item.polarity].append(item.content)
+    both = {f"{k}_{p}": found for k in ("finding", "device") for p, found in by_polarity.items()}
+    return {**classes(mine), **both}
+
+
+def _status(study: Study, name: str, mine: Sequence[Item], positives: Sequence[Item]) -> Status:
     negatives = [i for i in mine if i.polarity == "neg" and not i.overridden and not i.qualified]
     unclear = [i for i in mine if i.polarity == "unclear"]
-    state = status(positives, negatives, unclear, _doubts(study, name, negatives))
-    firm = asserted(positives)
-    subsets: dict[str, Sequence[Observation]] = {
-        **classes(mine),
-        # a device may be a kind of the finding: sternotomy wires are postsurgical changes
-        **{
-            f"{kind}_{polarity}": [
-                i.obs for i in mine if i.polarity == polarity and not i.overridden
-            ]
-            for kind in ("finding", "device")
-            for polarity in ("pos", "neg", "unclear")
-        },
-        **_related(study, name, positives),
-    }
-    return Case(
-        variables={"device" if context.reference.findings[name].is_device else "finding": name},
-        subsets=subsets,
-        status={"finding": state, "device": state},
-        fill=_fill(name, firm, context),
-        holds=_holds(name, firm, context),
-        mentioned=mentioned,
-        target=_target(name, context),
-        basis={"finding_pos": observations(firm), "device_pos": observations(firm)},
-    )
-
-
-def _target(name: str, context: QaContext) -> Target:
-    finding = context.reference.findings[name]
-    return Target(
-        regions=finding.default_regions,
-        entities=(name,),
-        subcategories=finding.subcategories,
-        regions_are_defaults=True,
-    )
+    return status(positives, negatives, unclear, _doubts(study, name, negatives))
 
 
 def _doubts(study: Study, name: str, negatives: Sequence[Item]) -> Iterator[str]:
     """Why the finding may not be called absent although nothing says it is there."""
     context, evidence = study.context, study.evidence
-    finding = context.reference.findings[name]
-    above = context.finding_above[name]
+    above = context.findings.above[name]
     for note in evidence.open_notes:
         if name in note.family or not above.isdisjoint(note.entities):
             yield "only_comparison_or_recommendation"
     if negatives:
         sides = {i.obs.laterality for i in negatives}
-        if finding.laterality == "sided" and sides in ({"left"}, {"right"}):
+        if context.reference.findings[name].laterality == "sided" and sides in ONE_SIDE:
             yield "denied_on_one_side"
         return
     for item in evidence.items:
         if item.polarity == "neg" and name in item.family:
             yield "qualified_negative" if name in item.entities else "narrower_finding_denied"
-    defaults = frozenset().union(*(context.region_both_sides[r] for r in finding.default_regions))
-    for item in evidence.items:
-        if item.polarity == "pos":
-            if not above.isdisjoint(item.entities):
-                yield "broader_finding_positive"
-            if any(name in context.finding_above[e] for e in item.entities):
-                yield "technical_finding_positive"
-            if any(name in context.suggests[e] for e in item.entities):
-                yield "suggested_by_other_finding"
-        elif item.polarity == "unresolved" and (
-            not item.direct or not defaults.isdisjoint(item.located)
-        ):
+    for item in evidence.of["pos"]:
+        if not above.isdisjoint(item.entities):
+            yield "broader_finding_positive"
+        if any(name in context.findings.above[e] for e in item.entities):
+            yield "technical_finding_positive"
+        if not context.findings.suggested_by[name].isdisjoint(item.entities):
+            yield "suggested_by_other_finding"
+    for item in evidence.of["unresolved"]:
+        if not item.direct or not context.findings.default_reach[name].isdisjoint(item.located):
             yield "unresolved_positive"
 
 
-def _related(
-    study: Study, name: str, positives: Sequence[Item]
-) -> dict[str, Sequence[Observation]]:
+def _related(study: Study, name: str, positives: Sequence[Item]) -> Subsets:
     """Positive observations of other findings that give context."""
     context = study.context
-    finding = context.reference.findings[name]
-    others = [i for i in study.evidence.of("pos") if name not in i.family]
-    above = context.finding_above[name]
-    subcategories = set(finding.subcategories)
-    correlated = set(context.correlated.get(name, ()))
-    suggested = context.suggests[name]
-    places = frozenset().union(*(i.explicit for i in positives))
+    others = [i for i in study.evidence.of["pos"] if name not in i.family]
+    if not others:
+        return {}
+    subcategories = context.reference.findings[name].subcategories
+    places = frozenset().union(*(i.explicit for i in positives)) if positives else frozenset()
 
-    def having(names: set[str] | frozenset[str]) -> list[Observation]:
-        return [i.obs for i in others if not names.isdisjoint(i.entities)] if names else []
+    def having(names: frozenset[str]) -> list[Content]:
+        return [i.content for i in others if not names.isdisjoint(i.entities)] if names else []
 
     return {
-        "parent_findings": having(above),
+        "parent_findings": having(context.findings.above[name]),
         "same_subcategory": [
-            i.obs for i in others if not subcategories.isdisjoint(i.obs.obs_subcategories)
+            i.content for i in others if any(s in i.obs.obs_subcategories for s in subcategories)
         ],
-        "correlated": having(correlated),
-        "indications": having(suggested),
-        "indicative": [
-            i.obs for i in others if any(name in context.suggests[e] for e in i.entities)
-        ],
-        "same_region": [i.obs for i in others if not places.isdisjoint(i.explicit)],
+        "correlated": having(context.findings.correlated_with[name]),
+        "indications": having(context.findings.suggests[name]),
+        "indicative": having(context.findings.suggested_by[name]),
+        "same_region": [i.content for i in others if not places.isdisjoint(i.explicit)],
     }
 
 
@@ -195,13 +190,20 @@ def _fill(name: str, firm: Sequence[Item], context: QaContext) -> dict[str, str]
     }
 
 
+def _plain_fill(name: str, context: QaContext) -> dict[str, str]:
+    found = context.memory.words.get(name)
+    if found is None:
+        found = context.memory.words[name] = _fill(name, (), context)
+    return found
+
+
 def _detail(name: str, firm: Sequence[Item], context: QaContext) -> str:
     """The finding with severity and side where they are the same for all observations."""
     side: str | None = None
     if context.reference.findings[name].laterality == "sided" and not any(
         word in name for word in _NO_SIDE
     ):
-        known = side_of_observations(observations(firm))
+        known = common_side(i.obs.laterality for i in firm)
         side = known if known != "unknown" else None
     exact = len(firm) == 1 and name in firm[0].entities
     severities = _severities(name, firm) if exact else []
@@ -212,8 +214,8 @@ def _places(firm: Sequence[Item], context: QaContext) -> list[str]:
     """Phrases for the most specific regions, in the order they are given."""
     given: dict[str, list[str]] = {}
     for item in firm:
-        for entry in item.obs.regions:
-            if entry["region"] in item.explicit:
-                given.setdefault(entry["region"], []).extend(entry.get("distances") or ())
-    covered = {a for r in given for a in context.region_above[r]}
+        for region, distances in item.obs.regions:
+            if region in item.explicit:
+                given.setdefault(region, []).extend(distances)
+    covered = {a for r in given for a in context.anatomy.above[r]}
     return [place(r, d) for r, d in given.items() if d or r not in covered]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cxrqba.qa.evidence import Status
 from cxrqba.qa.language import sentence
+from cxrqba.qa.model import observation_content
 from cxrqba.qa.strategies.case import Case, Study
 from cxrqba.qa.templates import Template, TemplateFile
 
@@ -11,21 +12,18 @@ from cxrqba.qa.templates import Template, TemplateFile
 def cases(study: Study, template: Template, file: TemplateFile) -> list[Case]:
     """One case where the indication and its answer are known."""
     graph = study.evidence.graph
-    indication, answer = graph.indication, graph.answer_for_indication
-    if indication is None or answer is None:
+    answer = graph.answer_for_indication
+    question = sentence(graph.indication_summary or "")
+    if answer is None or not question:
         return []
-    question = sentence(indication.indication_summary or "")
-    if not question:
-        return []
+    items = study.evidence.by_id
     associated = [
-        graph.observations[o]
-        for o in indication.associated_obs_ids
-        if o in graph.observations and not study.evidence.by_id[o].overridden
+        items[o].content for o in graph.associated_obs_ids if o in items and not items[o].overridden
     ]
     return [
         Case(
-            variables={},
-            subsets={"indication_answer": [answer], "associated": associated},
+            value="",
+            subsets={"indication_answer": [observation_content(answer)], "associated": associated},
             status={"finding": Status("present")},
             fill={"indication_summary": question},
         )

@@ -2,77 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
-from cxrqba.graph.model import Observation
-from cxrqba.qa.evidence import Item, Status, status
+from cxrqba.qa.evidence import Item, Polarity, Status, status
 from cxrqba.qa.language import is_plural, spoken
-from cxrqba.qa.sampling import sample, study_generator
-from cxrqba.qa.strategies.case import Case, Study, Target, basis, classes
+from cxrqba.qa.strategies.case import Case, Everything, Study, Subsets, basis, classes, contents
 from cxrqba.qa.templates import Template, TemplateFile
 
+SUSPECT: tuple[Polarity, ...] = ("pos", "unclear", "unresolved")
+"""Polarities that speak against calling a region normal."""
 WHOLE = "thorax"
 """The root of the regions: its findings are no context for a region."""
 
 
 def cases(study: Study, template: Template, file: TemplateFile) -> list[Case]:
     """One case per region of the study's set."""
-    mentioned = mentioned_regions(study)
-    return [_case(study, region, region in mentioned) for region in region_set(study, mentioned)]
+    touched = _touched(study)
+    return [study.case("region", region, touched, _case) for region in study.regions]
 
 
-def mentioned_regions(study: Study) -> set[str]:
-    """Regions named in the report."""
-    return {r for i in study.evidence.items if i.obs.from_report for r in i.explicit}
+def _touched(study: Study) -> Container[str]:
+    """Regions whose answers the observations can touch."""
+    evidence = study.evidence
+    touched = set(evidence.at)
+    suspects = [i for p in SUSPECT for i in evidence.of[p]]
+    if any(not i.direct for i in suspects):
+        return Everything()
+    return touched.union(
+        *(study.context.anatomy.surroundings(i.direct) for i in (*suspects, *evidence.open_notes))
+    )
 
 
-def region_set(study: Study, mentioned: set[str]) -> list[str]:
-    """Default regions, mentioned ones, their parents, and sampled ones; each group sorted."""
+def _case(study: Study, region: str) -> Case:
     context = study.context
-    chosen = dict.fromkeys(context.key_regions)
-    chosen.update(dict.fromkeys(sorted(mentioned)))
-    chosen.update(dict.fromkeys(sorted({p for m in mentioned for p in context.region_above[m]})))
-    random = study_generator(context.config.seed, study.evidence.graph.study_id)
-    count = context.config.sampled_regions
-    chosen.update(dict.fromkeys(sample(context.region_weights, chosen, count, random)))
-    return list(chosen)
-
-
-def _case(study: Study, region: str, mentioned: bool) -> Case:
-    context = study.context
-    here = [i for i in study.evidence.items if region in i.located]
-    parents = context.region_above[region] - {WHOLE}
-    around = [
-        i
-        for i in study.evidence.of("pos")
-        if region not in i.located and not parents.isdisjoint(i.direct)
-    ]
-    opposite = context.opposite[region]
-    other_side = [
-        i
-        for i in study.evidence.of("pos", "finding")
-        if opposite in i.located and region not in i.located
-    ]
-    subsets: dict[str, Sequence[Observation]] = {
-        **classes(here),
-        "parent_region_pos": [i.obs for i in around if "finding" in i.kinds],
-        "parent_region_device": [i.obs for i in around if "device" in i.kinds],
-        "opposite_side_pos": [i.obs for i in other_side],
-    }
+    here = study.evidence.at.get(region, [])
     name = spoken(region)
-    laterality = context.reference.regions[region].laterality
     return Case(
-        variables={"region": region},
-        subsets=subsets,
+        value=region,
+        subsets={**classes(here), **_around(study, region)},
         basis=basis(here),
         status={kind: _status(study, region, here, kind) for kind in ("finding", "device")},
         fill={"region": name, "is_region": "are" if is_plural(name) else "is"},
-        mentioned=mentioned,
-        target=Target(
-            regions=(region,),
-            laterality=laterality if laterality in ("left", "right", "bilateral") else "unknown",
-        ),
+        mentioned=region in study.mentioned_regions,
+        target=context.anatomy.targets[region],
+        is_plain=True,
     )
+
+
+def _around(study: Study, region: str) -> Subsets:
+    """Positives of the regions that this one is part of, and of the other side."""
+    positives = [i for i in study.evidence.of["pos"] if region not in i.located]
+    if not positives:
+        return {}
+    parents = study.context.anatomy.above[region] - {WHOLE}
+    opposite = study.context.anatomy.opposite[region]
+    larger = [i for i in positives if not parents.isdisjoint(i.direct)]
+    return {
+        "parent_region_pos": contents([i for i in larger if "finding" in i.kinds]),
+        "parent_region_device": contents([i for i in larger if "device" in i.kinds]),
+        "opposite_side_pos": contents(
+            [i for i in positives if opposite in i.located and "finding" in i.kinds]
+        ),
+    }
 
 
 def _status(study: Study, region: str, here: Sequence[Item], kind: str) -> Status:
@@ -85,22 +76,22 @@ def _status(study: Study, region: str, here: Sequence[Item], kind: str) -> Statu
 def _doubts(study: Study, region: str, kind: str) -> Iterator[str]:
     """Why the region may not be called normal, or free of devices."""
     evidence = study.evidence
-    above = study.context.region_above[region]
-    whole = study.context.region_with_above[region]
-    overlapping = study.context.overlapping[region]
-    for polarity in ("pos", "unclear", "unresolved"):
-        for item in evidence.items:
-            if item.polarity != polarity or item.overridden or kind not in item.kinds:
+    above = study.context.anatomy.above[region]
+    overlapping = study.context.anatomy.overlapping[region]
+    for polarity in SUSPECT:
+        for item in evidence.of[polarity]:
+            if kind not in item.kinds:
                 continue
             if not item.direct:
                 yield "positive_without_region"
-            elif not above.isdisjoint(item.direct) and region not in item.located:
+            elif region in item.located:
+                if polarity == "unresolved":
+                    yield "unresolved_positive"
+            elif not above.isdisjoint(item.direct):
                 yield "positive_in_larger_region"
-            elif region not in item.located and not overlapping.isdisjoint(item.direct):
+            elif not overlapping.isdisjoint(item.direct):
                 yield "positive_in_overlapping_region"
-            elif region in item.located and polarity == "unresolved":
-                yield "unresolved_positive"
-    if kind == "finding" and any(
-        region in n.located or not whole.isdisjoint(n.direct) for n in evidence.open_notes
-    ):
-        yield "only_comparison_or_recommendation"
+    if kind == "finding" and evidence.open_notes:
+        whole = study.context.anatomy.with_above[region]
+        if any(region in n.located or not whole.isdisjoint(n.direct) for n in evidence.open_notes):
+            yield "only_comparison_or_recommendation"
