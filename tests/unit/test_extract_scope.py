@@ -258,7 +258,7 @@ def test_a_degree_of_a_cue_is_not_the_findings() -> None:
         ),
         ("The left PICC has been withdrawn.", {"-peripherally inserted central catheter@L"}),
         ("No consolidation in either lung.", {"-consolidation@LR"}),
-        ("Acute fx of L 5th and 6th ribs.", {"+fracture@L"}),
+        ("Acute fx of L 5th and 6th ribs.", {"+acute fracture@L"}),
         ("Scoliosis convex to the right.", {"+scoliosis@R"}),
         (
             "Mediastinum is displaced to the left and the right apex is hidden.",

@@ -15,7 +15,9 @@ MAX_WORDS = 250
 _LONG = 1000
 """Characters up to which a sentence is read at once."""
 _STOPS = (".", ";", "!")
-DANGLING = word_set("suggest of for no without to with and or nor the a an suggesting versus vs")
+DANGLING = word_set(
+    "suggest of for no without to with and or nor the a an suggesting versus vs associated"
+)
 """Words that wait for what follows, so that a full stop behind them ends nothing."""
 PLURAL_VERBS = frozenset(("have", "are", "were"))
 

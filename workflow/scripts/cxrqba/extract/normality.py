@@ -22,8 +22,8 @@ _LOOSE = word_set(
 )
 _OF_SOMETHING = ("negative", "clear", "free")
 _NEGATORS = word_set(
-    "not no abnormal re incompletely poorly partially partly partial incomplete nearly less hyper "
-    "under never hardly nor"
+    "not no over abnormal re incompletely poorly partially partly partial incomplete nearly less "
+    "hyper under never hardly nor"
 )
 
 

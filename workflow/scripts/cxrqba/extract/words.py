@@ -14,15 +14,22 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 _WORD = re.compile(
-    r"\d+(?:\.\d+)?|can['\u2019]t\b|[^\W\d_]+(?=n['\u2019]t\b)|n['\u2019]t\b"
+    r"\d+(?:\.\d+)?|\bb/l\b|\bw/o\b|\bw/(?=\s|[a-z])|\+/-"
+    r"|can['\u2019]t\b|[^\W\d_]+(?=n['\u2019]t\b)|n['\u2019]t\b"
     r"|[^\W\d_]+(?:['\u2019]s)?|_+|[^\w\s]",
     re.IGNORECASE,
 )
-"""A word; a "not" drawn into the word before it is one of its own ("is|n't")."""
+"""A word or a short form with a slash ("w/o"); a "not" drawn into a word is one of its own."""
 
 _IRREGULAR = {
+    "&": "and",
+    "+": "and",
+    "+/-": "possible",
     "apices": "apex",
+    "assoc": "associated",
     "atria": "atrium",
+    "b/l": "bilateral",
+    "bilat": "bilateral",
     "bronchi": "bronchus",
     "bullae": "bulla",
     "caecum": "cecum",
@@ -31,27 +38,40 @@ _IRREGULAR = {
     "can't": "cannot",
     "centre": "center",
     "centred": "centered",
+    "consol": "consolidation",
     "diagnoses": "diagnosis",
     "disk": "disc",
     "disks": "disc",
     "dilatation": "dilation",
     "dilatations": "dilation",
     "distention": "distension",
+    "eff": "effusion",
+    "effs": "effusion",
     "emboli": "embolus",
+    "fx": "fracture",
+    "fxs": "fracture",
     "fibre": "fiber",
     "foci": "focus",
     "granulomata": "granuloma",
     "hila": "hilum",
     "humeri": "humerus",
     "indices": "index",
+    "mod": "moderate",
     "n't": "not",
+    "poss": "possible",
+    "prob": "probable",
     "orthopaedic": "orthopedic",
     "paediatric": "pediatric",
+    "sm": "small",
     "sulci": "sulcus",
     "thrombi": "thrombus",
     "tumour": "tumor",
     "tumours": "tumor",
     "vertebrae": "vertebra",
+    "vol": "volume",
+    "vols": "volume",
+    "w/": "with",
+    "w/o": "without",
 }
 _BRITISH = re.compile(r"(?<=al|er|an|ur|in|og)is(?=(e|ed|es|ing|ation)$)")
 """The "s" of "demineralised" and "visualisation", which is a "z" in American spelling."""

@@ -212,7 +212,7 @@ def side_text(reading: Reading, zone: Zone) -> str:
 def _is_short_side(reading: Reading, at: int) -> bool:
     """Whether the word is a side in short: "Lt", "R"."""
     norm = reading.norm(at)
-    return norm in ("left", "right") and norm not in reading.words[at].text.lower()
+    return norm in ("left", "right", "bilateral") and norm not in reading.words[at].text.lower()
 
 
 def _joins(reading: Reading, at: int) -> bool:
