@@ -10,7 +10,7 @@ PEER := .venv-peer
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: bench-regions bench-text demo film-versions test test-models mapping-sweep peer lint lock schema clean
+.PHONY: bench-qa bench-regions bench-text demo film-versions test test-models mapping-sweep peer lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -57,6 +57,10 @@ OPENI ?= $(wildcard ../shared/data/openi/openi_reports.tgz)
 
 bench-text: $(VENV)/.base
 	$(BIN)/python tests/timing/bench_text.py $(if $(OPENI),--openi $(OPENI)) $(BENCH)
+
+# Questions and ratings of a synthetic corpus: BENCH="--studies 20000" see the script.
+bench-qa: $(VENV)/.base
+	$(BIN)/python tests/timing/bench_qa.py $(BENCH)
 
 bench-regions: $(VENV)/.base
 	$(BIN)/python tests/timing/bench_regions.py

@@ -72,7 +72,7 @@ def make_project(folder: Path) -> Path:
             "kind": "table",
             "reports": str(project / "reports.csv"),
             "columns": {"study_id": "study", "report": "text", "patient_id": "patient",
-                        "split": "split", "image": "image"},
+                        "split": "split", "image": "image", "view": "view"},
             "images": str(project / "images"),
         },
         "shards": {"by": "hash", "count": 1},
@@ -91,6 +91,7 @@ def _table() -> str:
         "patient": [PATIENTS[s] for s in REPORTS],
         "split": [SPLITS[s] for s in REPORTS],
         "image": [f"{s}.png" for s in REPORTS],
+        "view": ["PA"] * len(REPORTS),
     }
     return pl.DataFrame(rows).write_csv()
 
@@ -164,8 +165,9 @@ def _run(results: Path, config: dict[str, Any]) -> None:
     )  # fmt: skip
     statistics = results / "graph_statistics" / "statistics.parquet"
     run_step(
-        "graph_statistics", observations=[at("build_graphs", "observations")], statistics=statistics
-    )
+        "graph_statistics", studies=[at("prepare_studies", "studies")],
+        observations=[at("build_graphs", "observations")], statistics=statistics,
+    )  # fmt: skip
     run_step(
         "generate_qa", graphs=at("build_graphs", "graphs"),
         graph_observations=at("build_graphs", "observations"),
@@ -206,3 +208,36 @@ def record_run(results: Path) -> None:
         )  # fmt: skip
     finally:
         os.chdir(before)
+
+
+def release_run(results: Path, *, passed: bool = True, **release: Any) -> Path:
+    """Release the run with the settings given; returns the folder of the release."""
+    from cxrqba.config import load_config
+
+    project = results.parents[1]
+    _, block = load_config({"dataset": "own", "results": str(project / "results")}, project)
+    block = block.model_copy(update={"release": block.release.model_copy(update=release)})
+    tables = {
+        "prepare_studies": ("studies", "images"),
+        "build_graphs": ("graphs", "observations", "regions"),
+        "generate_qa": ("questions", "answers"),
+        "judge_qa": ("judgements",),
+        "rate_qa": ("rated", "rated_answers"),
+    }
+    files = {t: results / s / f"{SHARD}.{t}.parquet" for s, ts in tables.items() for t in ts}
+    rows = results / "release_shard" / f"{SHARD}.rows.parquet"
+    run_step(
+        "release_shard", **files, rows=rows, shard=SHARD,
+        image_status=results / "segment_anatomy" / f"{SHARD}.status.parquet",
+        settings=json.dumps(block.release.model_dump()),
+    )  # fmt: skip
+    gate = results / "evaluate_leaks" / "gate.json"
+    gate.parent.mkdir(exist_ok=True)
+    findings = [] if passed else [{"what": "2 patients are in more than one split"}]
+    gate.write_text(json.dumps({"passed": passed, "findings": findings}), encoding="utf-8")
+    run_step(
+        "release", gate=gate, rows=[rows], sums=results / "release" / "SHA256SUMS.txt",
+        statistics=results / "graph_statistics" / "statistics.parquet",
+        settings=json.dumps({"dataset": block.model_dump()}),
+    )  # fmt: skip
+    return results / "release"

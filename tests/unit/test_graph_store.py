@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 from graph_fixtures import box, build, indication, mapper, raw, reference, sentence
 
+from cxrqba.errors import UserError
 from cxrqba.graph import run
 from cxrqba.graph.run import ShardInput, build_shard
-from cxrqba.graph.statistics import statistics
+from cxrqba.graph.statistics import statistics, studies_of_split
 from cxrqba.graph.store import from_tables, to_json, to_tables
 from cxrqba.mapping.mentions import collect
 from cxrqba.schema import (
@@ -80,6 +81,24 @@ def test_statistics_count_a_study_once_and_leave_out_answers_and_defaults() -> N
     assert counts["region", "left pleural space"] == (1, 0)
     assert ("finding", "pneumothorax") not in counts
     assert not any("edema" in name for _, name in counts)
+    tables = to_tables(graphs)[1]
+    assert statistics([tables.filter(pl.col("study_id") == i) for i in ("s1", "s2")]).equals(table)
+    assert statistics([]).schema == statistics([tables]).schema
+
+
+def test_statistics_of_a_split_count_its_studies_alone() -> None:
+    graphs = [build([raw("R01", "atelectasis")]), build([raw("R01", "edema")])]
+    graphs[1].study_id = "s2"
+    studies = frame(
+        [{"study_id": "s1", "split": "train"}, {"study_id": "s2", "split": "test"}], STUDIES
+    )
+    among = studies_of_split([studies], "train")
+    names = statistics([to_tables(graphs)[1]], among)["name"].to_list()
+    assert "atelectasis" in names
+    assert not any("edema" in name for name in names)
+    assert studies_of_split([studies], "all") is None
+    with pytest.raises(UserError, match="no study is of split 'tran'"):
+        studies_of_split([studies], "tran")
 
 
 def shard(rows, studies, statuses=(), ledgers=()) -> ShardInput:

@@ -152,6 +152,7 @@ rule build_graphs:
 
 rule graph_statistics:
     input:
+        studies=shards_of("prepare_studies", "studies"),
         observations=shards_of("build_graphs", "observations"),
     output:
         statistics="<results>/graph_statistics/statistics.parquet",
@@ -166,8 +167,10 @@ rule graph_statistics:
         runtime=20,
     params:
         code=code("graph_statistics"),
+        settings=settings({"split": DATASET.qa.statistics_split}),
     message:
         "graph_statistics: all shards"
     shell:
-        "step graph_statistics --observations {input.observations}"
-        " --statistics {output.statistics} --log {log} # code {params.code}"
+        "step graph_statistics --studies {input.studies} --observations {input.observations}"
+        " --statistics {output.statistics} --settings {params.settings:q} --log {log}"
+        " # code {params.code}"

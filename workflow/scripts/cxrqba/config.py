@@ -379,6 +379,9 @@ class QaConfig(Block):
     sampled_regions: int = Field(4, ge=0, description="unmentioned regions sampled a study")
     sampled_findings: int = Field(4, ge=0, description="unmentioned findings sampled a study")
     statistics: str = Field("computed", description="computed, or the path of a statistics table")
+    statistics_split: str = Field(
+        "all", description="studies that count for computed statistics: all (paper), or a split"
+    )
 
 
 class LabelsConfig(Block):
@@ -565,6 +568,24 @@ class EvaluateConfig(Block):
     seed: int = 0
 
 
+class ReleaseConfig(Block):
+    """What `snakemake release` puts together to be given away."""
+
+    text: bool = Field(
+        False,
+        description="let report text leave, with answers worded after it; false: only ids, tags, "
+        "boxes, template answers and ratings",
+    )
+    licence: str = Field(
+        "not stated", description="licence that the release is given under; see LICENSES.csv"
+    )
+    authors: list[str] = Field(default_factory=list, description="who releases it")
+    sample: int = Field(
+        1_000_000, ge=1, description="questions of the random subsets q1M of an export"
+    )
+    seed: int = Field(0, description="another seed draws other questions")
+
+
 class BrowseConfig(Block):
     """The page results/<dataset>/index.html, to look through tables, figures and studies."""
 
@@ -610,6 +631,7 @@ class DatasetConfig(Block):
     labels: LabelsConfig = LabelsConfig()
     worklist: WorklistConfig = WorklistConfig()
     browse: BrowseConfig = BrowseConfig()
+    release: ReleaseConfig = ReleaseConfig()
 
     @field_validator("only", mode="before")
     @classmethod

@@ -489,6 +489,7 @@ QUESTIONS = pl.Schema(
         "question_strategy": STR,
         "variables": pl.List(pl.Struct({"name": STR, "value": STR})),
         "mentioned": BOOL,  # the region or finding asked for is mentioned in the report
+        "statistics": STR,  # hash of the statistics that the sampling rests on
         "contains_report_answers": BOOL,
         "contains_template_answers": BOOL,
         "question": STR,

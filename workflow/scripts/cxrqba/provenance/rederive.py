@@ -18,7 +18,7 @@ from cxrqba.extract import answers, indication, observations
 from cxrqba.extract.sentences import SentenceExtractor
 from cxrqba.extract.sentences import extract_shard as extract_sentences
 from cxrqba.graph.run import ShardInput, build_shard
-from cxrqba.graph.statistics import statistics
+from cxrqba.graph.statistics import statistics, studies_of_split
 from cxrqba.judge.ratings import rate
 from cxrqba.judge.rules import RulesJudge
 from cxrqba.judge.run import judge_questions
@@ -283,6 +283,12 @@ class Shard:
 def whole_statistics(setting: Setting) -> Made:
     """Counts over the graphs of all shards."""
     file = "graph_statistics/statistics.parquet"
-    shards = sorted((setting.results / "build_graphs").glob("*.observations.parquet"))
-    derived = statistics(read_table(path, OBSERVATIONS) for path in shards)
+
+    def shards(step: str, name: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+        paths = sorted((setting.results / step).glob(f"*.{name}.parquet"))
+        return (read_table(path, schema) for path in paths)
+
+    split = setting.dataset.qa.statistics_split
+    among = studies_of_split(shards("prepare_studies", "studies", STUDIES), split)
+    derived = statistics(shards("build_graphs", "observations", OBSERVATIONS), among)
     return Made(file, read_table(setting.results / file, STATISTICS), derived)

@@ -6,6 +6,7 @@ Built once a shard. The statistics over all graphs become sampling weights and c
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class QaContext:
     findings: Findings
     region_sampler: Sampler
     finding_sampler: Sampler
+    statistics: str  # hash of the statistics
     memory: Memory = field(default_factory=Memory, compare=False)
 
     def always(self, strategy: str) -> tuple[str, ...]:
@@ -93,9 +95,16 @@ def build_context(
         config=config,
         anatomy=anatomy,
         findings=Findings(reference, anatomy, _correlated(pairs, findings, reference)),
+        statistics=statistics_hash(statistics),
         region_sampler=Sampler(_weights(regions)),
         finding_sampler=Sampler(_weights(findings)),
     )
+
+
+def statistics_hash(statistics: pl.DataFrame) -> str:
+    """Short hash of a STATISTICS table, whatever the order of its rows."""
+    text = statistics.sort("kind", "name").write_csv()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _weights(counts: dict[str, tuple[int, int]]) -> dict[str, float]:

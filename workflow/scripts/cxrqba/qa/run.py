@@ -48,4 +48,7 @@ def generate_shard(
             waiting = []
     tables.append(to_tables(waiting))
     questions_table, answers = (pl.concat(several) for several in zip(*tables, strict=True))
+    questions_table = questions_table.with_columns(
+        pl.lit(context.statistics, pl.String).alias("statistics")
+    )
     return questions_table, answers, skipped_table(skipped), ledger.table()

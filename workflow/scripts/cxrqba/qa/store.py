@@ -56,6 +56,7 @@ def _questions(questions: Sequence[Question]) -> pl.DataFrame:
         "question_img_localization_quality": _coded(given.pop("image_quality"), _image_qualities),
     }
     columns |= {name: pl.Series(values, dtype=QUESTIONS[name]) for name, values in given.items()}
+    columns["statistics"] = pl.Series([None] * len(questions), dtype=pl.String)  # of the shard
     return pl.DataFrame({name: columns[name] for name in QUESTIONS})
 
 
