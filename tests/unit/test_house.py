@@ -24,6 +24,7 @@ ROOMS = [
     "evaluate",
     "paper",
     "browse",
+    "release",
     "provenance",
 ]
 STEPS = sorted(p.stem for p in SCRIPTS.glob("*.py"))

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import polars as pl
 
+from cxrqba.checksum import sha256
 from cxrqba.config import DatasetConfig
 from cxrqba.errors import UserError
 from cxrqba.provenance.checksums import Fault, check_sums, result_files
 from cxrqba.provenance.rederive import Made, Setting, Shard, whole_statistics
 from cxrqba.provenance.refer import check_references
-from cxrqba.provenance.versions import one_hash, recorded, sha256
+from cxrqba.provenance.versions import one_hash, recorded
 from cxrqba.schema import STUDIES
 from cxrqba.tables import scan_table
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cxrqba.checksum import sha256
 from cxrqba.errors import UserError
-from cxrqba.provenance.versions import sha256
 
 SUMS = "provenance/SHA256SUMS"
 BY_NAME = frozenset(
-    ("label_studies", "labels", "plan_judge", "release", "review_sheet", "show", "sweep_mapping",
-     "worklist")
+    ("label_studies", "labels", "plan_judge", "release", "release_shard", "review_sheet", "show",
+     "sweep_mapping", "worklist")
 )  # fmt: skip
 """Folders of the results that are asked for by name: made, remade and removed at will."""
 

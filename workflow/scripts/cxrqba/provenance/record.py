@@ -15,8 +15,9 @@ from typing import Any
 import polars as pl
 
 from cxrqba import __version__
+from cxrqba.checksum import sha256
 from cxrqba.config import DatasetConfig
-from cxrqba.provenance.versions import sha256, versions
+from cxrqba.provenance.versions import versions
 
 PACKAGE = "cxr-qba"
 READ = ("tables", "figures")

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from cxrqba.checksum import sha256
 from cxrqba.provenance.code import code_hash
 
 RESOURCES = {
@@ -21,12 +22,6 @@ RESOURCES = {
 """Name -> folder of definitions that decide results."""
 
 PROMPTS = "resources/prompts"
-
-
-def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def folder_hash(folder: Path) -> str:
