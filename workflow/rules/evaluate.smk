@@ -22,7 +22,6 @@ rule evaluate_extraction:
         observations=shards_of("build_graphs", "observations"),
         gold=gold("extraction"),
         peer=peer_claims(),
-        reference=reference_tables(),
     output:
         scores="<results>/evaluate_extraction/scores.parquet",
         stages="<results>/evaluate_extraction/stages.parquet",
@@ -38,6 +37,7 @@ rule evaluate_extraction:
         runtime=60,
     params:
         code=code("evaluate_extraction"),
+        reference=reference_hash(),
         settings=EVALUATION["extraction"],
     message:
         "evaluate_extraction: observations against annotated reports"
@@ -55,7 +55,6 @@ rule evaluate_labels:
         studies=shards_of("prepare_studies", "studies"),
         observations=shards_of("build_graphs", "observations"),
         gold=gold("labels"),
-        reference=reference_tables(),
     output:
         scores="<results>/evaluate_labels/scores.parquet",
         study_labels="<results>/evaluate_labels/study_labels.parquet",
@@ -70,6 +69,7 @@ rule evaluate_labels:
         runtime=60,
     params:
         code=code("evaluate_labels"),
+        reference=reference_hash(),
         settings=EVALUATION["labels"],
     message:
         "evaluate_labels: study labels against expert labels"
@@ -87,7 +87,6 @@ rule evaluate_boxes:
         regions=shards_of("segment_anatomy", "boxes"),
         gold=gold("boxes"),
         readings=READINGS,
-        reference=reference_tables(),
     output:
         scores="<results>/evaluate_boxes/scores.parquet",
         pairs="<results>/evaluate_boxes/pairs.parquet",
@@ -103,6 +102,7 @@ rule evaluate_boxes:
         runtime=60,
     params:
         code=code("evaluate_boxes"),
+        reference=reference_hash(),
         settings=EVALUATION["boxes"],
     message:
         "evaluate_boxes: finding boxes against expert boxes"

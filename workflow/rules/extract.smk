@@ -37,7 +37,6 @@ SENTENCE_SETTINGS = settings(
 rule extract_sentences:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
-        reference=reference_tables(),
         requests=SENTENCES_ASKED[0],
         receipts=SENTENCES_ASKED[1],
         model=DATASET.sentences.files(),
@@ -56,6 +55,7 @@ rule extract_sentences:
         runtime=120 if DATASET.sentences.backend == "stanza" else 20,
     params:
         code=code("extract_sentences"),
+        reference=reference_hash(),
         settings=SENTENCE_SETTINGS,
     message:
         "extract_sentences: shard {wildcards.shard}"
@@ -71,7 +71,6 @@ rule extract_observations:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
-        reference=reference_tables(),
         requests=CONTENTS_ASKED[0],
         receipts=CONTENTS_ASKED[1],
     output:
@@ -89,6 +88,7 @@ rule extract_observations:
         runtime=20,
     params:
         code=code("extract_observations"),
+        reference=reference_hash(),
         settings=PASS_SETTINGS,
     message:
         "extract_observations: shard {wildcards.shard}"
@@ -105,7 +105,6 @@ rule extract_indication:
     input:
         studies="<results>/prepare_studies/{shard}.studies.parquet",
         sentences="<results>/extract_sentences/{shard}.sentences.parquet",
-        reference=reference_tables(),
         requests=CONTENTS_ASKED[0],
         receipts=CONTENTS_ASKED[1],
     output:
@@ -123,6 +122,7 @@ rule extract_indication:
         runtime=20,
     params:
         code=code("extract_indication"),
+        reference=reference_hash(),
         settings=PASS_SETTINGS,
     message:
         "extract_indication: shard {wildcards.shard}"

@@ -41,7 +41,6 @@ rule collect_mentions:
 rule map_entities:
     input:
         mentions=shards_of("collect_mentions", "mentions"),
-        reference=reference_tables(),
         model=DATASET.embedding.files(),
     output:
         mappings="<results>/map_entities/mappings.parquet",
@@ -58,6 +57,7 @@ rule map_entities:
         gpu=DATASET.embedding.gpus,
     params:
         code=code("map_entities"),
+        reference=reference_hash(),
         settings=settings({"embedding": DATASET.embedding.model_dump()}),
     message:
         "map_entities: all shards"
@@ -72,7 +72,6 @@ rule map_entities:
 rule sweep_mapping:
     input:
         gold="resources/mapping_gold/mapping.csv",
-        reference=reference_tables(),
         model=DATASET.embedding.files(),
     output:
         scores="<results>/sweep_mapping/scores.csv",
@@ -89,6 +88,7 @@ rule sweep_mapping:
         gpu=DATASET.embedding.gpus,
     params:
         code=code("sweep_mapping"),
+        reference=reference_hash(),
         settings=settings({"embedding": DATASET.embedding.model_dump()}),
     message:
         "sweep_mapping: gold phrases"
@@ -119,7 +119,6 @@ rule build_graphs:
             "<results>/extract_observations/{shard}.ledger.parquet",
             "<results>/extract_indication/{shard}.ledger.parquet",
         ],
-        reference=reference_tables(),
     output:
         graphs="<results>/build_graphs/{shard}.graphs.parquet",
         observations="<results>/build_graphs/{shard}.observations.parquet",
@@ -136,6 +135,7 @@ rule build_graphs:
         runtime=60,
     params:
         code=code("build_graphs"),
+        reference=reference_hash(),
     message:
         "build_graphs: shard {wildcards.shard}"
     shell:

@@ -107,7 +107,6 @@ rule evaluate_judge:
         answers=shards_of("generate_qa", "answers"),
         judgements=shards_of("judge_qa", "judgements"),
         gold=gold("extraction"),
-        reference=reference_tables(),
         vocabulary=VOCABULARY,
         pairs="resources/judge/planted.csv",
     output:
@@ -124,6 +123,7 @@ rule evaluate_judge:
         runtime=60,
     params:
         code=code("evaluate_judge"),
+        reference=reference_hash(),
         settings=evaluation()["extraction"],
     message:
         "evaluate_judge: planted and natural errors"

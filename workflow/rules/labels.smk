@@ -19,7 +19,6 @@ rule label_studies:
         mappings="<results>/map_entities/mappings.parquet",
         statuses=expand("<results>/{step}/{{shard}}.status.parquet", step=PASSES),
         ledgers=expand("<results>/{step}/{{shard}}.ledger.parquet", step=PASSES),
-        reference=reference_tables(),
     output:
         labels="<results>/label_studies/{shard}.labels.parquet",
         ledger="<results>/label_studies/{shard}.ledger.parquet",
@@ -34,6 +33,7 @@ rule label_studies:
         runtime=60,
     params:
         code=code("label_studies"),
+        reference=reference_hash(),
         settings=settings(DATASET.labels.model_dump(exclude={"text"})),
     message:
         "label_studies: shard {wildcards.shard}"
@@ -91,7 +91,6 @@ rule worklist:
         sentence_ledgers=shards_of("extract_sentences", "ledger"),
         observation_ledgers=shards_of("extract_observations", "ledger"),
         mappings="<results>/map_entities/mappings.parquet",
-        reference=reference_tables(),
     output:
         table="<results>/worklist/worklist.csv",
         page="<results>/worklist/worklist.html",
@@ -107,6 +106,7 @@ rule worklist:
         runtime=60,
     params:
         code=code("worklist"),
+        reference=reference_hash(),
         settings=settings(
             {
                 "title": DATASET.title,

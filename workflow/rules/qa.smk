@@ -15,8 +15,6 @@ rule generate_qa:
             if DATASET.qa.statistics == "computed"
             else DATASET.qa.statistics
         ),
-        templates=templates(),
-        reference=reference_tables(),
     output:
         questions="<results>/generate_qa/{shard}.questions.parquet",
         answers="<results>/generate_qa/{shard}.answers.parquet",
@@ -33,6 +31,8 @@ rule generate_qa:
         runtime=120,
     params:
         code=code("generate_qa"),
+        templates=templates_hash(),
+        reference=reference_hash(),
         settings=settings(DATASET.qa.model_dump()),
     message:
         "generate_qa: shard {wildcards.shard}"
