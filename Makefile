@@ -10,7 +10,7 @@ PEER := .venv-peer
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: bench-qa bench-regions bench-text demo film-versions test test-models mapping-sweep peer lint lock schema clean
+.PHONY: bench-qa bench-regions bench-text demo deposit film-versions test test-models mapping-sweep peer restore lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -72,6 +72,16 @@ EVERY ?= 4
 film-versions: $(VENV)/.base
 	@PYTHONPATH=workflow/scripts $(BIN)/python -m cxrqba.evaluate.film_versions $(FILMS) \
 	  --every $(EVERY) --out results/film_versions.csv
+
+# The results of a run as one file, without raw sources, and back into a fresh clone (DATASET=name):
+# tables and figures can then be made again, and no stage before them runs.
+ARCHIVE ?= results/$(DATASET).deposit.tar
+
+deposit: $(VENV)/.base
+	@$(BIN)/cxrqba deposit --config $(DATASET) --out $(ARCHIVE)
+
+restore: $(VENV)/.base
+	@$(BIN)/cxrqba restore $(ARCHIVE) --config $(DATASET)
 
 # Renew the locks (needs uv); review the difference before committing it.
 lock:

@@ -75,7 +75,20 @@ def main(argv: list[str] | None = None) -> None:
     how_many = audit.add_mutually_exclusive_group()
     how_many.add_argument("--sample", type=int, default=20, help="studies to derive again")
     how_many.add_argument("--all", action="store_true", help="derive all studies again")
-    for command in (explain, audit):
+    deposit = commands.add_parser(
+        "deposit",
+        help="pack the results of a run into one file, without its raw source",
+        description="Write a tar file of all recorded results. It holds report text.",
+    )
+    deposit.add_argument("--out", type=Path, help="default: <results>/<dataset>.deposit.tar")
+    restore = commands.add_parser(
+        "restore",
+        help="unpack and verify a deposit, so that tables and figures can be made again",
+        description="Unpack into <results>/<dataset>, verify all checksums and let Snakemake take "
+        "the files as made; what is deleted then, or changed, is made again.",
+    )
+    restore.add_argument("archive", type=Path, help="file that `cxrqba deposit` wrote")
+    for command in (explain, audit, deposit, restore):
         command.add_argument("--config", default="demo", help="dataset: a name or a file")
         command.add_argument("--results", default="results", help="folder of the run")
     args, others = parser.parse_known_args(argv)
@@ -97,6 +110,11 @@ def main(argv: list[str] | None = None) -> None:
             return
         if args.command == "audit":
             sys.exit(_audit(args.config, args.results, None if args.all else args.sample))
+        if args.command == "deposit":
+            print(_deposit(args.config, args.results, args.out))
+            return
+        if args.command == "restore":
+            sys.exit(_restore(args.archive, args.config, args.results))
         if args.command == "budget":
             from cxrqba.judge.budget import Rates
             from cxrqba.judge.budget import budget as count
@@ -156,6 +174,28 @@ def _audit(dataset: str, results: str, sample: int | None) -> int:
     report = audit(folder, Path.cwd(), block, sample, lambda line: print(line, file=sys.stderr))
     print(report.text(), end="")
     return int(bool(report.faults))
+
+
+def _deposit(dataset: str, results: str, out: Path | None) -> str:
+    from cxrqba.config import load_config
+    from cxrqba.provenance.deposit import pack
+
+    run, block = load_config({"dataset": dataset, "results": results}, Path.cwd())
+    folder = Path(run.results) / block.name
+    path = out or folder.with_name(f"{block.name}.deposit.tar")
+    return f"{path}: {pack(folder, path)} files; it holds report text"
+
+
+def _restore(archive: Path, dataset: str, results: str) -> int:
+    from cxrqba.config import load_config
+    from cxrqba.launch import run as launch
+    from cxrqba.provenance.deposit import unpack
+
+    run, block = load_config({"dataset": dataset, "results": results}, Path.cwd())
+    count = unpack(archive, Path(run.results) / block.name)
+    print(f"{count} files restored and verified", flush=True)
+    chosen = ["--config", f"dataset={dataset}", f"results={results}"]
+    return launch(["--touch", "--cores", "1", *chosen], Path.cwd())
 
 
 if __name__ == "__main__":
