@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from statement_fixtures import mirrored, mirrored_statements, statements
+from statement_fixtures import extractor, mirrored, mirrored_statements, statements
 
 SHARED_PREDICATES = {
     "Neither the heart nor the aorta is enlarged.": "-cardiomegaly; -aortic enlargement",
@@ -100,8 +100,17 @@ SHORT_FORMS = {
     "No pneumothorax following line insertion.": "-pneumothorax",
 }
 
+COMPANIONS = {
+    "Right basal consolidation with effusion.": "+consolidation@R; +pleural effusion@R",
+    "Left rib fractures with pneumothorax.": "+rib fracture@L; +pneumothorax@L",
+    "Right effusion with cardiomegaly.": "+pleural effusion@R; +cardiomegaly",
+    "Right effusion with left pneumothorax.": "+pleural effusion@R; +pneumothorax@L",
+    "Opacity of the right upper lobe with volume loss.": "+lung opacity@R; +volume loss@R",
+    "Left chest tube with pneumothorax.": "+chest tube@L; +pneumothorax",
+}
+
 GROUPS = (SHARED_PREDICATES, OF_BEFORE, REQUESTS, ALTERNATIVES, LEVELS)
-GROUPS += (SHORT_FORMS, NOT_ASSESSED, NOTHING_FOUND, DOUBTED, ONE_SIDE_CLEAR, HEADED)
+GROUPS += (COMPANIONS, SHORT_FORMS, NOT_ASSESSED, NOTHING_FOUND, DOUBTED, ONE_SIDE_CLEAR, HEADED)
 CASES = [case for group in GROUPS for case in group.items()]
 
 
@@ -111,3 +120,37 @@ def test_what_is_said(text: str, told: str) -> None:
     assert statements(text) == wanted
     if "right clinical" not in text and not text.startswith("R "):
         assert statements(mirrored(text)) == mirrored_statements(wanted)
+
+
+@pytest.mark.parametrize(
+    ("report", "finding", "side"),
+    [
+        ("Right basal consolidation. This may be infection.", "infection", "right"),
+        ("Left basal opacity. Atelectasis just above it.", "Atelectasis", "left"),
+        ("Left mass and right effusion. This may be infection.", "infection", ""),
+        ("Bilateral effusions. This may be infection.", "infection", ""),
+        ("Right effusion. The lungs show edema.", "edema", ""),
+        ("Left effusion. No pneumothorax within it.", "pneumothorax", ""),
+    ],
+)
+def test_this_is_on_the_side_of_what_was_told_before(report: str, finding: str, side: str) -> None:
+    rows = []
+    for number, sentence in enumerate(report.removesuffix(".").split(". ")):
+        start = report.index(sentence)
+        rows.append(
+            {
+                "sent_id": f"S{number}",
+                "start": start,
+                "end": start + len(sentence),
+                "sentence": sentence,
+                "section": "FINDINGS",
+                "section_type": "FINDINGS",
+                "discarded": None,
+                "cluster": number,
+            }
+        )
+    told = [r for r in extractor().extract("s", report, rows) if finding in r["entities"]]
+    assert [
+        side for r in told for side in ("left", "right") if side in (r["laterality_text"] or "")
+    ] == ([side] if side else [])
+    assert told

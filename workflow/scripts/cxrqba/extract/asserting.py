@@ -28,6 +28,12 @@ from cxrqba.reference.tables import Reference
 _GONE = ("resolved", "removed", "no new")
 _REMOVED = "removed"
 _DEFINITE = ("the", "this", "these", "that", "residual", "former")
+_CONVEX = {
+    "dextroconvex": "right",
+    "dextrocurvature": "right",
+    "levoconvex": "left",
+    "levocurvature": "left",
+}
 _RAISING = ("positive", "likely", "possible")
 """Levels of a finding that another finding can explain."""
 
@@ -181,7 +187,10 @@ def _is_definite(reading: Reading, finding: Match, zone: Zone) -> bool:
 
 def _direction(reading: Reading, named: Named, zone: Zone) -> str:
     """The side something is displaced to: "leftward", "to the left"."""
-    told = [reading.norm(m.last - 1) for m in reading.fixed if zone.holds(m)] * named.directed
+    if not named.directed:
+        return ""
+    told = [reading.norm(m.last - 1) for m in reading.fixed if zone.holds(m)]
+    told += [_CONVEX[n] for n in map(reading.norm, range(*zone.own)) if n in _CONVEX]
     sides = [side for side in ("left", "right") if any(t in (side, f"{side}ward") for t in told)]
     return f" {sides[0]}" if len(sides) == 1 else ""
 

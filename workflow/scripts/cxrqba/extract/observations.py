@@ -46,6 +46,7 @@ from cxrqba.extract.merging import (
     without_contradicted_rest,
     without_overruled,
 )
+from cxrqba.extract.pointing import point_back
 from cxrqba.extract.retracting import taken_back
 from cxrqba.extract.scope import PREDICATING
 from cxrqba.extract.site_phrases import SitePhrases, without
@@ -90,14 +91,16 @@ class ObservationExtractor:
         kept = _reported(sentences)
         before = {b["sent_id"]: a["sent_id"] for a, b in pairwise(kept)}
         named: dict[str, str] = {}
+        spoken: dict[str, list[Draft]] = {}
         for rows in _clusters(kept):
             found: list[Draft] = []
             for row in rows:
                 text, sent_id = masked[row["start"] : row["end"]], row["sent_id"]
                 last = named.get(before.get(sent_id, ""), "")
                 told, unread[sent_id] = self._read_with_phrases(row, text, found, last)
+                point_back(text, told, spoken.get(before.get(sent_id, ""), ()), self.reference)
                 found += told
-                named[sent_id] = _last_named(told)
+                named[sent_id], spoken[sent_id] = _last_named(told), told
             drafts += merged(found, {r["sent_id"]: r["section_type"] for r in rows})
         added = {s["sent_id"] for s in kept if s["section"].upper().startswith(_ADDENDUM)}
         with_side_of_first(drafts, self._descendants)

@@ -40,6 +40,7 @@ def zones(
     listed = next((i for i, link in enumerate(links) if i and link is not None), len(findings))
     _share_place(reading, findings[:listed], found[:listed])
     _share_predicate(reading, findings, found)
+    _share_with(reading, findings, found)
     for i, head in enumerate(heads_of(reading, findings, links)):
         elsewhere = is_placed(reading, found[i]) or _is_midline(findings[i])
         if head is not None and head >= 0 and not elsewhere:
@@ -185,6 +186,31 @@ def _share_side(reading: Reading, findings: list[Match], found: list[Zone]) -> N
             if at is not None and _is_sided(findings[i]) and is_open:
                 found[i].shared.append((at, at + 1))
         start = max(end, start + 1)
+
+
+def _share_with(reading: Reading, findings: list[Match], found: list[Zone]) -> None:
+    """What comes *with* a finding is on its side: "right basal consolidation *with effusion*".
+
+    Only the one side word is shared, and only with what can lie on either side.
+    """
+    for i in range(1, len(findings)):
+        gap = [reading.norm(k) for k in range(findings[i - 1].last, findings[i].first)]
+        if "with" not in gap or set(gap) & {"and", "or", "no", "without", "but", ";"}:
+            continue
+        pair = (findings[i - 1], findings[i])
+        if not all(_is_sided(f) and f.value.finding.polarity == "abnormal" for f in pair):
+            continue
+        if is_placed(reading, found[i]) or found[i].shared:
+            continue
+        sides = [
+            k
+            for first, last in found[i - 1].ranges()
+            for k in range(first, last)
+            if reading.norm(k) in ("left", "right")
+            and not any(m.first <= k < m.last for m in reading.fixed)
+        ]
+        if len({reading.norm(k) for k in sides}) == 1:
+            found[i].shared.append((sides[0], sides[0] + 1))
 
 
 def _end_of_list(reading: Reading, findings: list[Match], start: int) -> int:
