@@ -233,7 +233,11 @@ def release_run(results: Path, *, passed: bool = True, **release: Any) -> Path:
     )  # fmt: skip
     gate = results / "evaluate_leaks" / "gate.json"
     gate.parent.mkdir(exist_ok=True)
-    findings = [] if passed else [{"what": "2 patients are in more than one split"}]
+    shared = {
+        "limit": "evaluate.leaks.max_shared_patients", "allowed": 0, "found": 2.0,
+        "what": "2 patients are in more than one split", "examples": ["p1 (test, train)"],
+    }  # fmt: skip
+    findings = [] if passed else [shared]
     gate.write_text(json.dumps({"passed": passed, "findings": findings}), encoding="utf-8")
     run_step(
         "release", gate=gate, rows=[rows], sums=results / "release" / "SHA256SUMS.txt",

@@ -255,7 +255,7 @@ def test_the_gate_says_which_limit_what_was_found_and_who(tmp_path: Path) -> Non
     path.write_text(json.dumps(verdict), encoding="utf-8")
     with pytest.raises(UserError) as caught:
         gate.require_passed(path)
-    assert "not fit for release: 1 patients are in more than one split" in str(caught.value)
+    assert "nothing is released: 1 patients are in more than one split" in str(caught.value)
     assert "limit evaluate.leaks.max_duplicate_reports = 0.05; s4 (test) ~ s1" in str(caught.value)
     assert "\n" not in str(caught.value)
 

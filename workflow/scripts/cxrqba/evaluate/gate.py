@@ -187,4 +187,7 @@ def require_passed(path: Path) -> None:
             + (f"; {', '.join(f['examples'])})" if f["examples"] else ")")
             for f in findings
         )
-        raise UserError(f"{path}: not fit for release: {told}")
+        raise UserError(
+            f"{path}: not passed, so nothing is released: {told or 'no reason is given'}; mend "
+            "the data, or set the limits under evaluate.leaks in the dataset file"
+        )

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from cxrqba.config import DatasetConfig
-from cxrqba.errors import UserError
+from cxrqba.evaluate.gate import require_passed
 from cxrqba.release import cards, croissant
 from cxrqba.release.files import SUMS, place, sink, sums
 from cxrqba.release.metadata import KEYS, QUESTION, patient_table
@@ -43,22 +43,11 @@ class Parts:
         return whole if self.ordered else whole.sort(KEYS.get(table, QUESTION))
 
 
-def check_gate(path: Path) -> None:
-    """:class:`UserError` unless the gate of leaks and imbalances has passed."""
-    verdict = json.loads(path.read_text(encoding="utf-8"))
-    if verdict.get("passed") is not True:
-        found = "; ".join(f["what"] for f in verdict.get("findings", ()))
-        raise UserError(
-            f"{path}: not passed, so nothing is released: {found or 'no reason is given'}; mend "
-            "the data, or set the limits under evaluate.leaks in the dataset file"
-        )
-
-
 def build(
     parts: Parts, statistics: pl.DataFrame, gate: Path, dataset: DatasetConfig, folder: Path
 ) -> dict[str, int]:
     """Write the release into ``folder``, which is emptied first; returns rows by table."""
-    check_gate(gate)
+    require_passed(gate)
     shutil.rmtree(folder, ignore_errors=True)
     counts = _metadata(parts, folder / "metadata")
     _zips(parts, folder)
