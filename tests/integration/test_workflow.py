@@ -172,7 +172,8 @@ def test_the_run_makes_what_it_promises(demo: Path) -> None:
     for figure in ("1_examples", "4_quality", "5_tags", "6_lengths"):
         for ending in ("csv", "pdf", "png"):
             assert (results / "figures" / f"figure_{figure}.{ending}").stat().st_size > 0
-    assert "figure_1_examples" in (results / "summary.txt").read_text(encoding="utf-8")
+    assert (results / "index.html").stat().st_size > 0
+    assert "results/demo/index.html" in (results / "summary.txt").read_text(encoding="utf-8")
 
 
 def test_no_report_text_in_logs(demo: Path) -> None:

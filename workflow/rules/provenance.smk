@@ -72,11 +72,7 @@ rule summarize_run:
         settings=settings(
             {
                 "title": DATASET.title,
-                "open_first": (
-                    f"{RESULTS}/figures/figure_1_examples.png"
-                    if DATASET.has_reports
-                    else f"{RESULTS}/tables/table_regions.md"
-                ),
+                "open_first": f"{RESULTS}/index.html",
             }
         ),
     message:
