@@ -70,8 +70,10 @@ def run(folder: Path, args: argparse.Namespace) -> None:
     _print("graph_statistics", [_step("graph_statistics", *options)], number)
     times: dict[str, list[float]] = {"generate_qa": [], "rate_qa": []}
     pairs = parts = 0
+    generated = 0.0
     for name in shards:
         times["generate_qa"].append(_generate(folder, name, counted))
+        generated = generated or _peak()
         questions = read_table(folder / f"{name}.questions.parquet", QUESTIONS)
         answers = read_table(folder / f"{name}.answers.parquet", ANSWERS)
         pairs, parts = pairs + questions.height, parts + answers.height
@@ -79,8 +81,7 @@ def run(folder: Path, args: argparse.Namespace) -> None:
     print(f"{number} studies: {pairs / number:.0f} QA pairs and {parts / number:.0f} parts a study")
     for step, seconds in times.items():
         _print(step, seconds, number)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"peak memory of a step: {peak:.0f} MB")
+    print(f"peak memory: generate_qa {generated:.0f} MB, any step {_peak():.0f} MB")
 
 
 def _complete(corpus: Graphs) -> Graphs:
@@ -156,6 +157,11 @@ def _judgements(questions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
         )
     table = pl.concat(rows, how="diagonal").with_columns(judge=pl.lit("made up"))
     return table.select(list(JUDGEMENTS)).cast(dict(JUDGEMENTS))  # type: ignore[arg-type]
+
+
+def _peak() -> float:
+    """Most memory that a step has held so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 def _print(step: str, seconds: list[float], studies: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+from contextlib import ExitStack
 
 import polars as pl
 
 from cxrqba import step
 from cxrqba.config import QaConfig
 from cxrqba.qa.context import build_context
-from cxrqba.qa.run import generate_shard
+from cxrqba.qa.run import generate_batches
 from cxrqba.qa.source import read_studies
 from cxrqba.qa.templates import load_templates
 from cxrqba.reference.tables import load_reference
@@ -23,7 +24,14 @@ from cxrqba.schema import (
     SKIPPED_QUESTIONS,
     STATISTICS,
 )
-from cxrqba.tables import read_table, write_table
+from cxrqba.tables import TableWriter, read_table, scan_table
+
+OUTPUTS = {
+    "questions": QUESTIONS,
+    "answers": ANSWERS,
+    "skipped": SKIPPED_QUESTIONS,
+    "ledger": LEDGER,
+}
 
 
 def main() -> None:
@@ -36,10 +44,7 @@ def main() -> None:
             "statistics",
             "templates",
             "reference",
-            "questions",
-            "answers",
-            "skipped",
-            "ledger",
+            *OUTPUTS,
         ),
     )
     context = build_context(
@@ -48,27 +53,29 @@ def main() -> None:
         read_table(args.statistics, STATISTICS),
         QaConfig.model_validate(args.settings),
     )
-    graphs = read_table(args.graphs, GRAPHS)
+    graphs = scan_table(args.graphs, GRAPHS)
+    total = graphs.select(pl.len()).collect().item()
     studies = read_studies(
         graphs,
-        read_table(args.graph_observations, OBSERVATIONS),
-        read_table(args.graph_regions, REGIONS),
+        scan_table(args.graph_observations, OBSERVATIONS),
+        scan_table(args.graph_regions, REGIONS),
     )
     what = f"generate_qa {args.shard}"
     gc.disable()  # no cycles among the many small objects: looking for them costs a third
-    questions, answers, skipped, ledger = generate_shard(studies, graphs.height, context, what)
-    write_table(questions, args.questions, QUESTIONS)
-    write_table(answers, args.answers, ANSWERS)
-    write_table(skipped, args.skipped, SKIPPED_QUESTIONS)
-    write_table(ledger, args.ledger, LEDGER)
+    lost = 0
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(TableWriter(getattr(args, name), schema))
+            for name, schema in OUTPUTS.items()
+        ]
+        for tables in generate_batches(studies, total, context, what):
+            for writer, table in zip(writers, tables, strict=True):
+                writer.add(table)
+            lost += tables[-1].filter(pl.col("scope") == "study").height
+    rows = [writer.rows for writer in writers]
     step.log.info(
-        "%s: %d studies, %d questions, %d answer parts, %d questions skipped, %d studies lost",
-        what,
-        graphs.height,
-        questions.height,
-        answers.height,
-        skipped["count"].sum(),
-        ledger.filter(pl.col("scope") == "study").height,
+        "%s: %d studies, %d questions, %d answer parts, %d studies lost",
+        *(what, total, rows[0], rows[1], lost),
     )
 
 

@@ -77,34 +77,97 @@ _LIST_COLUMNS = (
 )
 
 
-def read_studies(
-    graphs: pl.DataFrame, observations: pl.DataFrame, regions: pl.DataFrame
-) -> Iterator[StudyGraph]:
-    """The studies of the GRAPHS, OBSERVATIONS and REGIONS tables of a shard, by study id."""
-    nodes = _observations(observations)
-    places = _region_images(regions)
-    for row in _graph_rows(graphs):
-        study = StudyGraph(*row)
-        study.observations = nodes.pop(study.study_id, {})
-        study.answer_for_indication = study.observations.pop(ANSWER_ID, None)
-        study.region_images = places.pop(study.study_id, {})
-        yield study
+Frame = pl.DataFrame | pl.LazyFrame
+AT_ONCE = 200
+"""Studies that are objects at the same time: bounds the memory."""
+
+
+def _ranks() -> list[pl.Expr]:
+    quality = pl.col("obs_quality").struct
+    return [
+        quality.field(aspect)
+        .replace_strict(_RANKS[aspect], return_dtype=pl.Int64)
+        .fill_null(NOT_APPLICABLE)
+        for aspect in EXTRACTION_QUALITY
+    ]
+
+
+def _images() -> pl.Expr:
+    one = pl.element().struct
+    ranks = _RANKS["localization_quality"]
+    shown = pl.struct(
+        one.field("image_id"),
+        one.field("localization_quality")
+        .replace_strict(ranks, return_dtype=pl.Int64)
+        .alias("rank"),
+        (one.field("bboxes").list.len() > 0).alias("boxes"),
+    )
+    return pl.col("localization").list.eval(shown).alias("images")
+
+
+def _modifiers() -> pl.Expr:
+    """Modifiers, null where there are none: most observations have none."""
+    said = [
+        pl.col("modifiers").struct.field(kind).list.len().fill_null(0) for kind in MODIFIER_TYPES
+    ]
+    return pl.when(pl.sum_horizontal(said) > 0).then("modifiers").alias("modifiers")
+
+
+def _views() -> pl.Expr:
+    image = pl.element().struct
+    return pl.col("study_img_localization_quality").list.eval(
+        pl.concat_list(image.field("image_id"), image.field("view"))
+    )
+
+
+_GRAPH: tuple[str | pl.Expr, ...] = (
+    "patient_id",
+    "study_id",
+    "is_complete",
+    _views(),
+    pl.col("indication").struct.field("indication_summary"),
+    pl.col("indication").struct.field("associated_obs_ids"),
+    "obs_relations",
+)
+_OBSERVATION: tuple[str | pl.Expr, ...] = (
+    "study_id",
+    *_TEXT_COLUMNS,
+    _modifiers(),
+    "regions",
+    "laterality",
+    *_LIST_COLUMNS,
+    "certainty",
+    "positiveness",
+    "changes",
+    "from_report",
+    *_ranks(),
+    _images(),
+)
+_REGION: tuple[str | pl.Expr, ...] = ("study_id", "region", _images())
+
+
+def read_studies(graphs: Frame, observations: Frame, regions: Frame) -> Iterator[StudyGraph]:
+    """The studies of the GRAPHS, OBSERVATIONS and REGIONS tables of a shard, by study id.
+
+    Of all studies only the columns needed are held, and objects of ``AT_ONCE`` studies.
+    """
+    roots = graphs.lazy().select(_GRAPH).sort("study_id").collect()
+    nodes = observations.lazy().select(_OBSERVATION).collect()
+    places = regions.lazy().select(_REGION).filter(pl.col("images").list.len() > 0).collect()
+    for batch in roots.iter_slices(AT_ONCE):
+        ids = batch["study_id"].implode()
+        found = _observations(nodes.filter(pl.col("study_id").is_in(ids)))
+        shown = _region_images(places.filter(pl.col("study_id").is_in(ids)))
+        for row in _graph_rows(batch):
+            study = StudyGraph(*row)
+            study.observations = found.get(study.study_id, {})
+            study.answer_for_indication = study.observations.pop(ANSWER_ID, None)
+            study.region_images = shown.get(study.study_id, {})
+            yield study
 
 
 def _graph_rows(graphs: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    image = pl.element().struct
-    columns = graphs.sort("study_id").select(
-        "patient_id",
-        "study_id",
-        "is_complete",
-        pl.col("study_img_localization_quality").list.eval(
-            pl.concat_list(image.field("image_id"), image.field("view"))
-        ),
-        pl.col("indication").struct.field("indication_summary"),
-        pl.col("indication").struct.field("associated_obs_ids"),
-        "obs_relations",
-    )
-    for *scalars, images, summary, associated, relations in columns.iter_rows():
+    for *scalars, images, summary, associated, relations in graphs.iter_rows():
         yield (
             *scalars,
             [(image_id, view) for image_id, view in images or ()],
@@ -115,26 +178,9 @@ def _graph_rows(graphs: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _observations(table: pl.DataFrame) -> dict[str, dict[str, Observation]]:
-    said = [
-        pl.col("modifiers").struct.field(kind).list.len().fill_null(0) for kind in MODIFIER_TYPES
-    ]
-    rows = table.select(
-        "study_id",
-        *_TEXT_COLUMNS,
-        pl.when(pl.sum_horizontal(said) > 0).then("modifiers").alias("modifiers"),
-        "regions",
-        "laterality",
-        *_LIST_COLUMNS,
-        "certainty",
-        "positiveness",
-        "changes",
-        "from_report",
-        *_ranks(),
-        _images().alias("images"),
-    ).iter_rows()
     aspects = len(EXTRACTION_QUALITY)
     studies: dict[str, dict[str, Observation]] = {}
-    for row in rows:
+    for row in table.iter_rows():
         study_id, obs_id, name, summary, modifiers, placed, side = row[:7]
         defaults, entities, parents, categories, subcategories = row[7:12]
         certainty, positiveness, changes, from_report = row[12:16]
@@ -162,36 +208,10 @@ def _observations(table: pl.DataFrame) -> dict[str, dict[str, Observation]]:
 
 def _region_images(table: pl.DataFrame) -> dict[str, dict[str, tuple[Image, ...]]]:
     studies: dict[str, dict[str, tuple[Image, ...]]] = {}
-    shown = table.filter(pl.col("localization").list.len() > 0)
-    columns = shown.select("study_id", "region", _images().alias("images"))
-    for study_id, region, images in columns.iter_rows():
+    for study_id, region, images in table.iter_rows():
         studies.setdefault(study_id, {})[region] = _image_tuples(images)
     return studies
 
 
-def _images() -> pl.Expr:
-    one = pl.element().struct
-    ranks = _RANKS["localization_quality"]
-    return pl.col("localization").list.eval(
-        pl.struct(
-            one.field("image_id"),
-            one.field("localization_quality")
-            .replace_strict(ranks, return_dtype=pl.Int64)
-            .alias("rank"),
-            (one.field("bboxes").list.len() > 0).alias("boxes"),
-        )
-    )
-
-
 def _image_tuples(images: list[dict[str, Any]] | None) -> tuple[Image, ...]:
     return tuple([(i["image_id"], i["rank"], i["boxes"]) for i in images]) if images else ()
-
-
-def _ranks() -> list[pl.Expr]:
-    quality = pl.col("obs_quality").struct
-    return [
-        quality.field(aspect)
-        .replace_strict(_RANKS[aspect], return_dtype=pl.Int64)
-        .fill_null(NOT_APPLICABLE)
-        for aspect in EXTRACTION_QUALITY
-    ]
