@@ -10,7 +10,7 @@ PEER := .venv-peer
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: bench-qa bench-regions bench-text demo deposit film-versions test test-models mapping-sweep peer restore lint lock schema clean
+.PHONY: bench-qa bench-regions bench-text demo deposit film-versions test test-models test-slurm mapping-sweep peer restore lint lock schema clean
 
 demo: $(VENV)/.base
 	@$(BIN)/cxrqba run
@@ -18,6 +18,10 @@ demo: $(VENV)/.base
 test: $(VENV)/.base $(VENV)/.test
 	@tests/system-packages.sh
 	$(BIN)/python -m pytest
+
+# A real Slurm of one node (Debian, root): installed, used, and removed again. Some minutes.
+test-slurm: $(VENV)/.test
+	CXRQBA_REQUIRE_SLURM=1 $(BIN)/python -m pytest tests/integration/test_slurm.py
 
 # What needs torch and a real model runs in an environment of its own (about 2 GB, CPU only).
 test-models: $(MODELS)/.ready

@@ -75,6 +75,18 @@ def main(argv: list[str] | None = None) -> None:
     how_many = audit.add_mutually_exclusive_group()
     how_many.add_argument("--sample", type=int, default=20, help="studies to derive again")
     how_many.add_argument("--all", action="store_true", help="derive all studies again")
+    check = commands.add_parser(
+        "check",
+        help="before the queue: look at paths, columns, models, GPU, space and the cluster profile",
+        description="One line a thing, ok or BAD with what to do; status 1 if anything is BAD.",
+    )
+    check.add_argument("--profile", help="cluster profile to look at, such as slurm")
+    pilot = commands.add_parser(
+        "pilot",
+        help="jobs, hours, memory and disk of the whole dataset, from a run of one shard",
+        description="First `cxrqba run --config dataset=NAME only=SHARD`; then this scales it up.",
+    )
+    pilot.add_argument("--studies", type=int, default=227_835, help="default: MIMIC-CXR")
     deposit = commands.add_parser(
         "deposit",
         help="pack the results of a run into one file, without its raw source",
@@ -88,7 +100,7 @@ def main(argv: list[str] | None = None) -> None:
         "the files as made; what is deleted then, or changed, is made again.",
     )
     restore.add_argument("archive", type=Path, help="file that `cxrqba deposit` wrote")
-    for command in (explain, audit, deposit, restore):
+    for command in (explain, audit, deposit, restore, check, pilot):
         command.add_argument("--config", default="demo", help="dataset: a name or a file")
         command.add_argument("--results", default="results", help="folder of the run")
     args, others = parser.parse_known_args(argv)
@@ -107,6 +119,13 @@ def main(argv: list[str] | None = None) -> None:
             return
         if args.command == "explain":
             print(_explain(args.study, args.question, args.config, args.results), end="")
+            return
+        if args.command == "check":
+            sys.exit(_check(args.config, args.results, args.profile))
+        if args.command == "pilot":
+            from cxrqba.pilot import pilot as scale
+
+            print(scale(args.config, args.results, args.studies, Path.cwd()), end="")
             return
         if args.command == "audit":
             sys.exit(_audit(args.config, args.results, None if args.all else args.sample))
@@ -132,6 +151,16 @@ def main(argv: list[str] | None = None) -> None:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+
+
+def _check(dataset: str, results: str, profile: str | None) -> int:
+    from cxrqba.provenance.check import check
+
+    status = 0
+    for finding in check(dataset, results, profile, Path.cwd()):
+        print(finding, flush=True)
+        status |= not finding.good
+    return status
 
 
 def _labels_diff(old: Path, new: Path, csv: Path | None) -> str:
