@@ -11,6 +11,7 @@ import pytest
 from qa_rows import qa_frames
 
 from cxrqba.errors import UserError
+from cxrqba.judge import ratings
 from cxrqba.judge.ratings import check_levels, rate
 from cxrqba.schema import (
     EXTRACTION_QUALITY,
@@ -250,3 +251,15 @@ def test_no_questions_give_empty_tables() -> None:
     assert answers.is_empty()
     assert rated.schema == RATED
     assert list(itertools.chain(answers.schema)) == list(RATED_ANSWERS)
+
+
+def test_batches_rate_as_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{**question(number=n), "study_id": f"s{n // 2}"} for n in range(7)]
+    judgements = frame([j for row in rows for j in judged(row)], JUDGEMENTS)
+    asked, parts = qa_frames(rows)
+    monkeypatch.setattr(ratings, "STUDIES_AT_ONCE", 2)
+    batches = [*ratings.rate_batches(asked.lazy(), parts.lazy(), judgements.lazy(), images())]
+    assert len(batches) == 2
+    whole = rate(asked, parts, judgements, images())
+    for several, one in zip(zip(*batches, strict=True), whole, strict=True):
+        assert pl.concat(several).equals(one)

@@ -12,6 +12,8 @@ that the minimum holds the worst rating and the first aspect that caused it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from cxrqba.errors import UserError, nearest
@@ -32,6 +34,22 @@ _BY_PART_TYPE = {
     ("RELATED_INFO", "details"): "A+",
 }
 """(relevance level, answer type) -> best rating, where it differs from TEXT_QUALITY."""
+
+_NEEDED = (
+    (
+        "patient_id",
+        "study_id",
+        "question_id",
+        "question_type",
+        "question_strategy",
+        "extraction_quality",
+        "question_img_localization_quality",
+    ),
+    ("study_id", "question_id", "answer_id", "answer_type", "extraction_quality"),
+    ("study_id", "question_id", "answer_id", "criterion", "level"),
+)
+"""Columns of QUESTIONS, ANSWERS and JUDGEMENTS."""
+STUDIES_AT_ONCE = 300
 
 _BEST = RATINGS.index("A++")
 _KEY = ["study_id", "question_id"]
@@ -75,6 +93,26 @@ def rate(
     return _rate_questions(questions, part_texts, judgements, images), rated_parts.cast(
         dict(RATED_ANSWERS)  # type: ignore[arg-type]
     )
+
+
+def rate_batches(
+    questions: pl.LazyFrame,
+    answers: pl.LazyFrame,
+    judgements: pl.LazyFrame,
+    images: pl.DataFrame,
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """As :func:`rate`, ``STUDIES_AT_ONCE`` studies at a time: memory does not grow with the shard.
+
+    Of the tables only the columns needed are read.
+    """
+    asked, parts, judged = (
+        table.select(columns).collect()
+        for table, columns in zip((questions, answers, judgements), _NEEDED, strict=True)
+    )
+    ids = asked["study_id"].unique(maintain_order=True)
+    for offset in range(0, len(ids), STUDIES_AT_ONCE):
+        own = pl.col("study_id").is_in(ids.slice(offset, STUDIES_AT_ONCE).implode())
+        yield rate(asked.filter(own), parts.filter(own), judged.filter(own), images)
 
 
 def _parts(answers: pl.DataFrame) -> pl.DataFrame:
