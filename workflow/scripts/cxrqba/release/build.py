@@ -26,7 +26,7 @@ SUBSETS = {
 """Export -> subset -> least frontal rating; each is also drawn at random as q1M."""
 
 SAMPLE = "q1M"
-LOADER_SPLITS = {"train": "train", "validate": "validation", "test": "test", None: "all"}
+LOADER_SPLITS = {"train": "train", "validate": "validation", "test": "test", None: "unassigned"}
 
 
 @dataclass(frozen=True)
