@@ -46,6 +46,7 @@ LEVELS = {
 
 NOT_ASSESSED = {
     "Heart size difficult to assess.": "~cardiomegaly",
+    "Fracture of the left humerus, incompletely evaluated.": "+humeral fracture@L",
     "Heart size cannot be assessed on this AP film.": "~cardiomegaly",
     "The right hemidiaphragm is poorly seen.": "~elevated hemidiaphragm@R",
     "Mediastinum is not well assessed due to rotation.": "+patient rotation; "
