@@ -26,6 +26,7 @@ from cxrqba.schema import (
 )
 from cxrqba.tables import TableWriter, read_table, scan_table
 
+INPUTS = {"graphs": GRAPHS, "graph_observations": OBSERVATIONS, "graph_regions": REGIONS}
 OUTPUTS = {
     "questions": QUESTIONS,
     "answers": ANSWERS,
@@ -37,15 +38,7 @@ OUTPUTS = {
 def main() -> None:
     args = step.arguments(
         __doc__,
-        files=(
-            "graphs",
-            "graph_observations",
-            "graph_regions",
-            "statistics",
-            "templates",
-            "reference",
-            *OUTPUTS,
-        ),
+        files=(*INPUTS, "statistics", "templates", "reference", *OUTPUTS),
     )
     context = build_context(
         load_reference(args.reference),
@@ -53,13 +46,9 @@ def main() -> None:
         read_table(args.statistics, STATISTICS),
         QaConfig.model_validate(args.settings),
     )
-    graphs = scan_table(args.graphs, GRAPHS)
-    total = graphs.select(pl.len()).collect().item()
-    studies = read_studies(
-        graphs,
-        scan_table(args.graph_observations, OBSERVATIONS),
-        scan_table(args.graph_regions, REGIONS),
-    )
+    tables = [scan_table(getattr(args, name), schema) for name, schema in INPUTS.items()]
+    total = tables[0].select(pl.len()).collect().item()
+    studies = read_studies(*tables)
     what = f"generate_qa {args.shard}"
     gc.disable()  # no cycles among the many small objects: looking for them costs a third
     lost = 0
@@ -68,10 +57,10 @@ def main() -> None:
             stack.enter_context(TableWriter(getattr(args, name), schema))
             for name, schema in OUTPUTS.items()
         ]
-        for tables in generate_batches(studies, total, context, what):
-            for writer, table in zip(writers, tables, strict=True):
+        for made in generate_batches(studies, total, context, what):
+            for writer, table in zip(writers, made, strict=True):
                 writer.add(table)
-            lost += tables[-1].filter(pl.col("scope") == "study").height
+            lost += made[-1].filter(pl.col("scope") == "study").height
     rows = [writer.rows for writer in writers]
     step.log.info(
         "%s: %d studies, %d questions, %d answer parts, %d studies lost",
