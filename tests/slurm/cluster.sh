@@ -28,7 +28,9 @@ start)
     mkdir -p "$folder/state" "$folder/spool" /run/munge
     chown munge: /run/munge
     [ -s /etc/munge/munge.key ] || { echo "error: no /etc/munge/munge.key; dpkg-reconfigure munge" >&2; exit 1; }
-    munge -n >/dev/null 2>&1 || runuser -u munge -- /usr/sbin/munged
+    if ! munge -n >/dev/null 2>&1; then
+        runuser -u munge -- /usr/sbin/munged --pid-file=/run/munge/cxrqba.pid
+    fi
     getent hosts "$host" >/dev/null || echo "127.0.0.1 $host" >>/etc/hosts
     # Neither cgroups nor systemd nor accounting: `sacct` exists and knows nothing, as on some sites.
     cat >/etc/slurm/slurm.conf <<CONF
@@ -73,6 +75,11 @@ remove)
     stop_by slurmd
     stop_by slurmctld
     rm -f /etc/slurm/slurm.conf
+    if [ -s /run/munge/cxrqba.pid ]; then  # ours; its user cannot be removed while it runs
+        munged=$(cat /run/munge/cxrqba.pid)
+        kill "$munged" 2>/dev/null || true
+        for _ in $(seq 50); do [ -d "/proc/$munged" ] || break; sleep 0.1; done
+    fi
     if [ -e "$folder/installed" ]; then
         DEBIAN_FRONTEND=noninteractive apt-get purge -y -qq 'slurm*' munge
     fi
