@@ -17,7 +17,7 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.base $(VENV)/.test
 	@tests/system-packages.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # A real Slurm of one node (Debian, root): installed, used, and removed again. Some minutes.
 test-slurm: $(VENV)/.test
