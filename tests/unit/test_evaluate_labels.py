@@ -13,13 +13,27 @@ from cxrqba.errors import UserError
 from cxrqba.evaluate import labels
 from cxrqba.evaluate.gold import MeshFindings, mesh_labels, read_mimic_labels
 from cxrqba.evaluate.keywords import KeywordBaseline
+from cxrqba.evaluate.label_cases import Expert
+from cxrqba.evaluate.label_classes import (
+    CXP_7,
+    label_classes,
+)
+from cxrqba.evaluate.label_predictions import study_findings
 from cxrqba.reference.tables import load_reference
 from cxrqba.reports.readers import prepare
-from cxrqba.schema import LABEL_SCORES, OBSERVATIONS, STUDIES, STUDY_LABELS
+from cxrqba.schema import (
+    IMAGES,
+    LABEL_SCORES,
+    LABEL_VARIANTS,
+    LEDGER,
+    OBSERVATIONS,
+    STUDIES,
+    STUDY_LABELS,
+)
 from cxrqba.tables import frame
 
 REFERENCE = load_reference(Path(__file__).parents[2] / "resources" / "reference")
-CLASSES = list(labels.label_classes(REFERENCE, "exact"))
+CLASSES = list(label_classes(REFERENCE, "exact"))
 GOLD_COLUMNS = ["Airspace Opacity" if c == "Lung Opacity" else c for c in CLASSES]
 
 
@@ -35,6 +49,18 @@ def observation(study: str, finding: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def evaluate(
+    studies: pl.DataFrame,
+    observations: pl.DataFrame,
+    *experts: Expert,
+    images: pl.DataFrame | None = None,
+    bootstrap: int = 10,
+) -> dict[str, pl.DataFrame]:
+    settings = labels.Settings("test", bootstrap=bootstrap)
+    films = frame([], IMAGES) if images is None else images
+    return labels.evaluate(studies, observations, films, experts, REFERENCE, settings).tables()
+
+
 def write_gold(folder: Path, rows: list[dict[str, Any]]) -> Path:
     path = folder / "gold.csv"
     lines = [",".join(["study_id", "No Finding", *GOLD_COLUMNS])]
@@ -47,21 +73,21 @@ def write_gold(folder: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_the_classes_are_thirteen_and_fixed() -> None:
     assert len(CLASSES) == 13
-    assert set(labels.CXP_7) < set(CLASSES)
-    closed = labels.label_classes(REFERENCE, "closed")
+    assert set(CXP_7) < set(CLASSES)
+    closed = label_classes(REFERENCE, "closed")
     assert "pneumonia" in closed["Consolidation"]
-    assert "pneumonia" not in labels.label_classes(REFERENCE, "exact")["Consolidation"]
+    assert "pneumonia" not in label_classes(REFERENCE, "exact")["Consolidation"]
 
 
 def test_a_finding_counts_for_its_nearest_class_alone() -> None:
-    nearest = labels.label_classes(REFERENCE, "nearest")
+    nearest = label_classes(REFERENCE, "nearest")
     assert list(nearest) == CLASSES
     assert "linear atelectasis" in nearest["Atelectasis"]
     assert "rib fracture" in nearest["Fracture"]
     assert "endotracheal tube" in nearest["Support Devices"]
     assert "consolidation" not in nearest["Lung Opacity"]
     assert "pneumonia" not in nearest["Consolidation"]
-    for label, members in labels.label_classes(REFERENCE, "exact").items():
+    for label, members in label_classes(REFERENCE, "exact").items():
         assert members <= nearest[label]
 
 
@@ -78,7 +104,7 @@ def test_a_finding_counts_for_its_nearest_class_alone() -> None:
 )
 def test_what_never_counts(change: dict[str, Any]) -> None:
     row = {**observation("s1", "pneumothorax"), **change}
-    assert labels.study_findings(frame([row], OBSERVATIONS)) == {}
+    assert study_findings(frame([row], OBSERVATIONS)) == {}
 
 
 def test_any_assertion_counts_and_certainty_can_be_asked_for() -> None:
@@ -88,8 +114,8 @@ def test_any_assertion_counts_and_certainty_can_be_asked_for() -> None:
         observation("s1", "atelectasis", obs_id="O03"),
     ]
     table = frame(rows, OBSERVATIONS)
-    assert labels.study_findings(table) == {"s1": {"pneumonia", "atelectasis"}}
-    assert labels.study_findings(table, ["certain"]) == {"s1": {"atelectasis"}}
+    assert study_findings(table) == {"s1": {"pneumonia", "atelectasis"}}
+    assert study_findings(table, ["certain"]) == {"s1": {"atelectasis"}}
 
 
 def test_scores_worked_out_by_hand(tmp_path: Path) -> None:
@@ -121,13 +147,8 @@ def test_scores_worked_out_by_hand(tmp_path: Path) -> None:
         ],
         OBSERVATIONS,
     )
-    scores, study_labels = labels.evaluate(
-        studies,
-        observations,
-        [("gold", "mimic_cxr_jpg", gold)],
-        REFERENCE,
-        labels.Settings("test", bootstrap=50),
-    )
+    tables = evaluate(studies, observations, Expert("gold", "mimic_cxr_jpg", gold), bootstrap=50)
+    scores, study_labels = tables["scores"], tables["study_labels"]
     assert scores.schema == LABEL_SCORES
     assert study_labels.schema == STUDY_LABELS
 
@@ -162,23 +183,22 @@ def test_scores_worked_out_by_hand(tmp_path: Path) -> None:
 def test_without_patients_the_bootstrap_is_over_studies(tmp_path: Path) -> None:
     gold = write_gold(tmp_path, [{"study_id": 50000001, "Edema": 1}])
     studies = frame([{"study_id": "s50000001", "report": "Edema."}], STUDIES)
-    scores, _ = labels.evaluate(
-        studies,
-        frame([], OBSERVATIONS),
-        [("gold", "mimic_cxr_jpg", gold)],
-        REFERENCE,
-        labels.Settings("test", bootstrap=10),
-    )
+    scores = evaluate(studies, frame([], OBSERVATIONS), Expert("gold", "mimic_cxr_jpg", gold))[
+        "scores"
+    ]
     assert "bootstrap over studies (no patients known)" in scores["protocol"][0]
 
 
 def test_no_references_give_empty_tables() -> None:
-    scores, study_labels = labels.evaluate(
-        frame([], STUDIES), frame([], OBSERVATIONS), [], REFERENCE, labels.Settings("test")
-    )
-    assert scores.is_empty()
-    assert scores.schema == LABEL_SCORES
-    assert study_labels.schema == STUDY_LABELS
+    tables = evaluate(frame([], STUDIES), frame([], OBSERVATIONS))
+    schemas = {
+        "scores": LABEL_SCORES,
+        "variants": LABEL_VARIANTS,
+        "study_labels": STUDY_LABELS,
+        "ledger": LEDGER,
+    }
+    assert {name: table.schema for name, table in tables.items()} == schemas
+    assert all(table.is_empty() for table in tables.values())
 
 
 def test_gold_ids_and_headers_in_any_form(tmp_path: Path) -> None:
@@ -199,6 +219,9 @@ def test_gold_ids_and_headers_in_any_form(tmp_path: Path) -> None:
         ("study_id,Edema\n123,1\n", "line 2: '123' is no MIMIC study id"),
         ("study_id,Edema\n50000001,2\n", "line 2, Edema: '2' is none of"),
         ("study_id,Edema\n50000001,1\n50000001,0\n", "line 3: s50000001 occurs twice"),
+        ("study_id,Edema\n50000001,1\n50000002\n", "line 3: 1 cells where the header has 2"),
+        ("study_id,Edema\n50000001,1,0\n", "line 2: 3 cells where the header has 2"),
+        ("study_id,Edema,EDEMA\n50000001,1,0\n", "column 'edema' occurs twice"),
     ],
 )
 def test_bad_gold_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -206,6 +229,19 @@ def test_bad_gold_is_named(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=message):
         read_mimic_labels(path, ["Edema"])
+
+
+def test_airspace_opacity_beside_lung_opacity_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("study_id,Airspace Opacity,Lung Opacity\n50000001,1,0\n", encoding="utf-8")
+    with pytest.raises(UserError, match="column 'lung opacity' occurs twice"):
+        read_mimic_labels(path, ["Lung Opacity"])
+
+
+def test_equal_rows_of_one_study_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("study_id,Edema\n50000001,1\ns50000001,1.0\n", encoding="utf-8")
+    assert read_mimic_labels(path, ["Edema"]) == {"s50000001": {"Edema": 1}}
 
 
 def test_missing_gold_is_named(tmp_path: Path) -> None:
@@ -240,8 +276,8 @@ def test_mesh_labels_follow_the_classes() -> None:
             "major": [["Pulmonary Atelectasis/base/left"], ["No Indexing"], ["normal"]],
         }
     )
-    exact = mesh_labels(studies, REFERENCE, labels.label_classes(REFERENCE, "exact"))
-    closed = mesh_labels(studies, REFERENCE, labels.label_classes(REFERENCE, "closed"))
+    exact = mesh_labels(studies, REFERENCE, label_classes(REFERENCE, "exact"))
+    closed = mesh_labels(studies, REFERENCE, label_classes(REFERENCE, "closed"))
     assert list(exact) == ["CXR2", "CXR3"]
     assert (exact["CXR2"]["Atelectasis"], exact["CXR2"]["Lung Opacity"]) == (1, 0)
     assert closed["CXR2"]["Lung Opacity"] == 1
@@ -272,13 +308,8 @@ def test_open_i_tags_as_gold_for_the_baseline() -> None:
         pytest.skip("shared data not present")
     source = OpeniSource(reports=str(path))
     studies = prepare(source, HashShards(by="hash", count=1), "0").studies
-    scores, _ = labels.evaluate(
-        studies,
-        frame([], OBSERVATIONS),
-        [("MeSH", "openi_mesh", path)],
-        REFERENCE,
-        labels.Settings("Open-i", bootstrap=20),
-    )
+    expert = Expert("MeSH", "openi_mesh", path)
+    scores = evaluate(studies, frame([], OBSERVATIONS), expert, bootstrap=20)["scores"]
     micro = scores.filter(
         pl.col("system") == labels.BASELINE,
         pl.col("class") == "micro",

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from cxrqba.evaluate import labels, tags
+from cxrqba.evaluate.label_cases import Expert
 from cxrqba.reference.tables import load_reference
-from cxrqba.schema import LABEL_SCORES, OBSERVATIONS, STUDIES
+from cxrqba.schema import IMAGES, LABEL_SCORES, OBSERVATIONS, STUDIES
 from cxrqba.tables import frame
 
 REFERENCE = load_reference(Path(__file__).parents[2] / "resources" / "reference")
@@ -133,12 +134,14 @@ def score(folder: Path, rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Scores on Open-i's own classes of one study without tags."""
     path = folder / "CXR1.xml"
     path.write_text(OPEN_I.format(study="CXR1", report="Text.", major="<major>normal</major>"))
-    scores, _ = labels.evaluate(
+    found = labels.evaluate(
         frame([{"study_id": "CXR1", "report": "Text."}], STUDIES),
         frame(rows, OBSERVATIONS),
-        [("Open-i", "openi_mesh", folder)],
+        frame([], IMAGES),
+        [Expert("Open-i", "openi_mesh", folder)],
         REFERENCE,
         labels.Settings("Open-i", bootstrap=5),
     )
+    scores = found.tables()["scores"]
     assert scores.schema == LABEL_SCORES
     return scores.filter(pl.col("reference") == "Open-i, own classes")

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from cxrqba.config import EmbeddingConfig, QaConfig, SiteConfig
-from cxrqba.evaluate.labels import label_classes, study_findings
+from cxrqba.evaluate.label_classes import label_classes
+from cxrqba.evaluate.label_predictions import study_findings
 from cxrqba.extract.observations import ObservationExtractor
 from cxrqba.extract.sentences import SentenceExtractor, extract_shard
 from cxrqba.graph.run import ShardInput, build_shard

@@ -54,10 +54,13 @@ rule evaluate_labels:
     input:
         studies=shards_of("prepare_studies", "studies"),
         observations=shards_of("build_graphs", "observations"),
+        images=shards_of("prepare_studies", "images"),
         gold=gold("labels"),
     output:
         scores="<results>/evaluate_labels/scores.parquet",
+        variants="<results>/evaluate_labels/variants.parquet",
         study_labels="<results>/evaluate_labels/study_labels.parquet",
+        ledger="<results>/evaluate_labels/ledger.parquet",
     log:
         "<logs>/evaluate_labels.log",
     benchmark:
@@ -75,8 +78,9 @@ rule evaluate_labels:
         "evaluate_labels: study labels against expert labels"
     shell:
         "step evaluate_labels --studies {input.studies}"
-        " --observations {input.observations} --reference resources/reference"
-        " --scores {output.scores} --study-labels {output.study_labels}"
+        " --observations {input.observations} --images {input.images}"
+        " --reference resources/reference --scores {output.scores} --variants {output.variants}"
+        " --study-labels {output.study_labels} --ledger {output.ledger}"
         " --settings {params.settings:q} --log {log} # code {params.code}"
 
 

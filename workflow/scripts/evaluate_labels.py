@@ -1,4 +1,4 @@
-"""Compare study labels from the graphs with expert labels (paper Sec. 4.1, Tabs 2a, 7)."""
+"""Compare study labels from the graphs with expert labels (paper Sec. 4.1, Tabs 2a, 7, 8)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,25 @@ from pydantic import BaseModel, ConfigDict
 from cxrqba import step
 from cxrqba.config import LabelReference
 from cxrqba.evaluate import labels
+from cxrqba.evaluate.label_cases import Expert
 from cxrqba.reference.tables import load_reference
-from cxrqba.schema import LABEL_SCORES, OBSERVATIONS, STUDIES, STUDY_LABELS
+from cxrqba.schema import (
+    IMAGES,
+    LABEL_SCORES,
+    LABEL_VARIANTS,
+    LEDGER,
+    OBSERVATIONS,
+    STUDIES,
+    STUDY_LABELS,
+)
 from cxrqba.tables import read_tables, write_table
+
+OUTPUTS = {
+    "scores": LABEL_SCORES,
+    "variants": LABEL_VARIANTS,
+    "study_labels": STUDY_LABELS,
+    "ledger": LEDGER,
+}
 
 
 class Settings(BaseModel):
@@ -25,21 +41,32 @@ class Settings(BaseModel):
     seed: int = 0
 
 
+def expert(given: LabelReference) -> Expert:
+    """The reference set that the configuration names."""
+    graphs = Path(given.imagenome) if given.imagenome else None
+    path = Path(given.path or "")
+    return Expert(given.name, given.format, path, given.no_overlap == "fail", graphs)
+
+
 def main() -> None:
     args = step.arguments(
-        __doc__, lists=("studies", "observations"), files=("reference", "scores", "study_labels")
+        __doc__, lists=("studies", "observations", "images"), files=("reference", *OUTPUTS)
     )
     settings = Settings.model_validate(args.settings)
-    scores, study_labels = labels.evaluate(
+    found = labels.evaluate(
         read_tables(args.studies, STUDIES),
         read_tables(args.observations, OBSERVATIONS),
-        [(r.name, r.format, Path(r.path or "")) for r in settings.references],
+        read_tables(args.images, IMAGES),
+        map(expert, settings.references),
         load_reference(args.reference),
         labels.Settings(settings.dataset, settings.bootstrap, settings.seed),
     )
-    write_table(scores, args.scores, LABEL_SCORES)
-    write_table(study_labels, args.study_labels, STUDY_LABELS)
-    step.log.info("evaluate_labels: %s", labels.summary(scores))
+    tables = found.tables()
+    for name, schema in OUTPUTS.items():
+        write_table(tables[name], getattr(args, name), schema)
+    for remark in found.remarks:
+        step.log.warning("evaluate_labels: %s", remark)
+    step.log.info("evaluate_labels: %s", labels.summary(tables["scores"]))
 
 
 if __name__ == "__main__":

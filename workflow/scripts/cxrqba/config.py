@@ -418,8 +418,17 @@ class LabelReference(Block):
     """Expert labels to compare study labels with."""
 
     name: str
-    format: Literal["mimic_cxr_jpg", "openi_mesh"]
+    format: Literal["mimic_cxr_jpg", "cxr_lt", "openi_mesh"] = Field(
+        description="mimic_cxr_jpg: mimic-cxr-2.1.0-test-set-labeled.csv; cxr_lt: "
+        "test_labeled_task2.csv of CXR-LT 2024; openi_mesh: tags in Open-i's reports"
+    )
     path: str | None = Field(None, description="file or folder; null: source.reports (Open-i XML)")
+    no_overlap: Literal["warn", "fail"] = Field(
+        "warn", description="what to do if no labelled study is in the dataset"
+    )
+    imagenome: str | None = Field(
+        None, description="folder of Chest ImaGenome scene graphs to compare with; null: none"
+    )
 
 
 class BoxReference(Block):

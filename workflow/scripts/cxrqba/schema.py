@@ -619,6 +619,27 @@ LABEL_SCORES = pl.Schema(
     }
 )
 
+LABEL_VARIANTS = pl.Schema(
+    {
+        "dataset": STR,
+        "reference": STR,
+        "system": STR,
+        "class": STR,  # as in LABEL_SCORES
+        "class_set": STR,
+        "metric": STR,
+        "value": FLOAT,  # NaN where undefined
+        "support": INT,
+        "predicted": INT,
+        "studies": INT,
+        "defined": INT,
+        "closure": STR,
+        "certainty": STR,  # least certain observations that count: uncertain (default), likely, ...
+        "uncertain_reference": STR,  # a reference -1: excluded (default) or positive
+        "without_graph": STR,  # studies that failed: negative (default) or excluded
+        "classes": STR,  # fixed list (default) or positive in every system
+    }
+)
+
 STUDY_LABELS = pl.Schema(
     {
         "reference": STR,

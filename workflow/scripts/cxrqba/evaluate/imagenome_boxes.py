@@ -35,7 +35,7 @@ def imagenome_boxes(
         raise UserError(f"{folder}: no such folder; correct 'imagenome' of evaluate.boxes")
     places: Places = {}
     faults: list[LeftOut] = []
-    known = _classes_of(classes, reference)
+    known = attribute_classes(classes, reference)
     for image, window in sorted(windows.items()):
         path = find_scene_graph(folder, image)
         if path is None:
@@ -51,7 +51,7 @@ def imagenome_boxes(
     return places, faults
 
 
-def _classes_of(
+def attribute_classes(
     classes: Mapping[str, frozenset[str]], reference: Reference
 ) -> dict[str, tuple[str, ...]]:
     """Attribute -> classes it is a finding of."""
@@ -66,7 +66,7 @@ def _boxes(
 ) -> Iterator[tuple[str, Shape]]:
     """Class and box of each region with a positive attribute, each once."""
     regions: dict[str, dict[str, None]] = {}
-    for region, label in _attributes(path):
+    for region, label in attributes(path):
         for name in classes.get(label, ()):
             regions.setdefault(region, {})[name] = None
     size = round(window.y2), round(window.x2)
@@ -78,7 +78,7 @@ def _boxes(
             yield from ((name, Shape(*boxes[region])) for name in names)
 
 
-def _attributes(path: Path) -> Iterator[tuple[str, str]]:
+def attributes(path: Path) -> Iterator[tuple[str, str]]:
     """(region, label) of every positive relation to a finding."""
     for item in _items(path, "attributes"):
         for phrase in item.get("attributes") or ():

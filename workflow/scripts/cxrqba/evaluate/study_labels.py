@@ -10,10 +10,11 @@ class of a study is
 - *not mentioned* otherwise. Silence is no denial, and neither is one limited to a size, an age or a
   place: "no large effusion" leaves a small one open. Left and right denied are both denied.
 
-Which findings assert a class is the closure of :func:`cxrqba.evaluate.labels.label_classes`. What
-the graph adds by default (``from_report`` false) and the answer to the indication never count. A
-class of normality ("No Finding") is positive only where the whole report was understood and nothing
-abnormal is asserted or raised; like CheXpert's it is never negative. Boxes play no part.
+Which findings assert a class is the closure of
+:func:`cxrqba.evaluate.label_classes.label_classes`. What the graph adds by default
+(``from_report`` false) and the answer to the indication never count. A class of normality ("No
+Finding") is positive only where the whole report was understood and nothing abnormal is asserted
+or raised; like CheXpert's it is never negative. Boxes play no part.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import polars as pl
 
 from cxrqba.errors import UserError, nearest
-from cxrqba.evaluate.labels import label_classes
+from cxrqba.evaluate.label_classes import label_classes
 from cxrqba.graph.completeness import is_of_news_only
 from cxrqba.graph.sides import default_regions
 from cxrqba.graph.store import ANSWER_ID
