@@ -19,6 +19,7 @@ from paper_fixtures import (
 from cxrqba import schema
 from cxrqba.errors import UserError
 from cxrqba.paper.accounting import accounting_table
+from cxrqba.paper.label_tables import class_table
 from cxrqba.paper.scan import scan
 from cxrqba.paper.scores import label_table, region_table
 from cxrqba.paper.settings import paper_settings
@@ -144,14 +145,51 @@ def test_label_table_orders_sets_and_keeps_undefined(tmp_path: Path):
     ]
     path = write_rows(tmp_path / "s.parquet", rows, schema.LABEL_SCORES)
     table = label_table([path], "Demo")
-    summary, classes = (block.frame for block in table.blocks)
+    (summary,) = (block.frame for block in table.blocks)
     assert summary.columns[3:] == ["Studies", "CXP-5 macro", "CXP-13 macro", "CXP-13 micro"]
     assert summary.row(0)[3:] == (
         "1,200", "0.80 [0.70, 0.90]", "0.61 [0.51, 0.71] (11 classes)", "0.70 [0.60, 0.80]",
     )  # fmt: skip
-    assert classes.row(0) == ("Edema", "7", "–", "–", "0.50", "–")
-    assert "Protocol: -1 excluded." in to_markdown(table)
+    assert "gold: -1 excluded." in to_markdown(table)
     assert "(Demo)" in table.title
+
+
+def test_tables_of_label_classes_hold_their_own_sets_and_every_way(tmp_path: Path):
+    rows = [
+        label_row("Edema", "CXP-13", "mcc", NAN),
+        label_row("Edema", "CXP-13", "recall", 0.5),
+        label_row("macro", "CXP-13", "mcc", 0.6, defined=13),
+        label_row("Hernia", "CXR-LT-25", "mcc", 0.4, reference="LT"),
+        label_row("macro", "CXP-13", "mcc", 0.3, reference="LT", defined=13),
+    ]
+    scores = write_rows(tmp_path / "s.parquet", rows, schema.LABEL_SCORES)
+    way = {"certainty": "uncertain", "uncertain_reference": "excluded", "classes": "fixed list"}
+    ways = [
+        {**label_row("macro", "CXP-13", "mcc", 0.61, defined=11), **way, "without_graph": failed}
+        for failed in ("negative", "excluded")
+    ]
+    known = [{k: v for k, v in row.items() if k in schema.LABEL_VARIANTS} for row in ways]
+    variants = write_rows(tmp_path / "v.parquet", known, schema.LABEL_VARIANTS)
+    table = class_table("Table 7", False, [scores], [variants], "Demo")
+    classes, counted = (block.frame for block in table.blocks)
+    assert classes.row(0) == ("Edema", "7", "–", "–", "0.50", "–")
+    assert counted.rows() == [
+        ("all", "excluded", "negative", "fixed list", "ours", "1,200", "0.61 (11 classes)", "–"),
+        ("all", "excluded", "excluded", "fixed list", "ours", "1,200", "0.61 (11 classes)", "–"),
+    ]
+    assert table.title == "Table 7. Finding tags per class of CheXpert (Demo)"
+    tail = class_table("Table 8", True, [scores], [variants], "Demo")
+    assert [block.frame["Class"].to_list() for block in tail.blocks] == [["Hernia"]]
+    assert tail.data["reference"].unique().to_list() == ["LT"]
+
+
+def test_without_cxr_lt_table_8_says_so(tmp_path: Path):
+    rows = [label_row("Edema", "CXP-13", "mcc", 0.5)]
+    scores = write_rows(tmp_path / "s.parquet", rows, schema.LABEL_SCORES)
+    variants = write_rows(tmp_path / "v.parquet", [], schema.LABEL_VARIANTS)
+    table = class_table("Table 8", True, [scores], [variants], "Demo")
+    assert table.blocks == ()
+    assert "no label reference in the format of CXR-LT" in to_markdown(table)
 
 
 def test_region_table(tmp_path: Path):

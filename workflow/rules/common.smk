@@ -139,8 +139,8 @@ def targets():
         tables += ["table_extraction", "table_judge"]
     if DATASET.has_reports:
         tables += ["table_2a_labels", "table_2b_boxes", "table_3_uniqueness"]
-        tables += ["table_9_ms_cxr", "table_10_reflacx"]
-        tables += ["table_5_agreement", "table_leaks"]
+        tables += ["table_7_chexpert", "table_8_cxr_lt", "table_9_ms_cxr"]
+        tables += ["table_10_reflacx", "table_5_agreement", "table_leaks"]
         figures += ["figure_1_examples", "figure_4_quality", "figure_5_tags"]
         figures += ["figure_6_lengths", "figure_12_confusion", "figure_box_thresholds"]
     made = expand("<results>/tables/{name}.md", name=tables)

@@ -68,6 +68,72 @@ rule table_2b_boxes:
         " --log {log} # code {params.code}"
 
 
+rule table_7_chexpert:
+    input:
+        scores="<results>/evaluate_labels/scores.parquet",
+        variants="<results>/evaluate_labels/variants.parquet",
+    output:
+        csv="<results>/tables/table_7_chexpert.csv",
+        markdown="<results>/tables/table_7_chexpert.md",
+        html=report(
+            "<results>/tables/table_7_chexpert.html",
+            caption="../report/table_7_chexpert.rst",
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table \u20077", "what": "labels, CheXpert per class"},
+        ),
+    log:
+        "<logs>/table_7_chexpert.log",
+    benchmark:
+        "<benchmarks>/table_7_chexpert.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_7_chexpert"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_7_chexpert"
+    shell:
+        "step table_7_chexpert --scores {input.scores} --variants {input.variants}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_8_cxr_lt:
+    input:
+        scores="<results>/evaluate_labels/scores.parquet",
+        variants="<results>/evaluate_labels/variants.parquet",
+    output:
+        csv="<results>/tables/table_8_cxr_lt.csv",
+        markdown="<results>/tables/table_8_cxr_lt.md",
+        html=report(
+            "<results>/tables/table_8_cxr_lt.html",
+            caption="../report/table_8_cxr_lt.rst",
+            category="2 Scene graphs against experts (Sec. 4.1)",
+            labels={"item": "Table \u20078", "what": "labels, CXR-LT per class"},
+        ),
+    log:
+        "<logs>/table_8_cxr_lt.log",
+    benchmark:
+        "<benchmarks>/table_8_cxr_lt.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_8_cxr_lt"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_8_cxr_lt"
+    shell:
+        "step table_8_cxr_lt --scores {input.scores} --variants {input.variants}"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
 rule table_9_ms_cxr:
     input:
         scores="<results>/evaluate_boxes/scores.parquet",

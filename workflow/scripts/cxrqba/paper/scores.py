@@ -24,43 +24,47 @@ Row = Mapping[str, Any]
 
 
 def label_table(paths: Sequence[Path], dataset: str) -> Table:
-    """Table 2a: MCC pooled over class sets, then every class."""
+    """Table 2a: MCC pooled over class sets; every class stands in Tables 7 and 8."""
     name, caption = "Table 2a", "Finding tags against expert labels"
-    scores = _load(paths, LABEL_SCORES)
+    scores = load(paths, LABEL_SCORES)
     if scores.is_empty():
         return no_data(name, caption, dataset, scores, "no label reference is configured")
     alike: dict[tuple[str, ...], list[str]] = {}
     for (reference,), part in scores.group_by("reference", maintain_order=True):
         pooled = part.filter(pl.col("class").is_in(POOLED))
         alike.setdefault(tuple(class_sets(pooled)), []).append(str(reference))
-    keys = ("Reference", "System", "Tags")
+    keys = {"reference": "Reference", "system": "System", "closure": "Tags"}
     blocks = [
         Block(
-            _label_summary(scores.filter(pl.col("reference").is_in(references))),
+            label_summary(scores.filter(pl.col("reference").is_in(references)), keys),
             "MCC over class sets",
-            keys,
+            list(keys.values()),
         )
         for references in alike.values()
     ]
-    for (reference, closure), part in scores.group_by("reference", "closure", maintain_order=True):
-        classes = part.filter(~pl.col("class").is_in(POOLED))
-        if classes.height:
-            heading = f"Per class: {reference}, {closure} tags"
-            blocks.append(Block(_label_classes(classes), heading, ("Class",)))
-    protocols = scores["protocol"].drop_nulls().unique(maintain_order=True)
+    notes = label_notes(scores)
+    return Table(name, caption, dataset, scores, blocks, notes)
+
+
+def label_notes(scores: pl.DataFrame) -> list[str]:
+    """What the columns of label tables mean, and by which protocol each set was scored."""
     notes = [
         "MCC: Matthews correlation coefficient of study labels; macro: mean over the classes of a "
         "set for which it is defined; micro: over all (study, class) pairs. Brackets: 95 % "
-        "bootstrap interval. – : undefined. Positives: studies the reference calls positive.",
-        *(f"Protocol: {p}." for p in protocols if p),
+        "bootstrap interval. – : undefined. Positives: studies the reference calls positive."
     ]
-    return Table(name, caption, dataset, scores, blocks, notes)
+    for keys, part in scores.group_by("reference", "protocol", maintain_order=True):
+        reference, protocol = map(str, keys)
+        notes.append(f"{reference}: {protocol}.")
+        if not part["studies"].sum():
+            notes.append(f"{reference}: **no labelled study is in the dataset**.")
+    return notes
 
 
 def region_table(paths: Sequence[Path], dataset: str) -> Table:
     """Overlap of localised anatomy with known anatomy, per structure."""
     caption = "Anatomy boxes against known anatomy"
-    scores = _load(paths, REGION_SCORES)
+    scores = load(paths, REGION_SCORES)
     if scores.is_empty():
         return no_data("", caption, dataset, scores, "no region reference is configured")
     metrics = list(scores["metric"].unique(maintain_order=True))
@@ -82,21 +86,23 @@ def region_table(paths: Sequence[Path], dataset: str) -> Table:
     return Table("", caption, dataset, scores, blocks, notes)
 
 
-def _load(paths: Sequence[Path], schema: pl.Schema) -> pl.DataFrame:
+def load(paths: Sequence[Path], schema: pl.Schema) -> pl.DataFrame:
+    """All rows of score tables."""
     return scan(paths, list(schema), schema).collect()
 
 
-def _label_summary(scores: pl.DataFrame) -> pl.DataFrame:
-    """One row per reference, system and closure; macro per class set, micro over the wide sets."""
+def label_summary(scores: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
+    """One row per combination of ``keys`` (column -> heading): MCC by class set.
+
+    Macro for every class set, micro over the wide ones.
+    """
     pooled = scores.filter(pl.col("class").is_in(POOLED), pl.col("metric") == "mcc")
     sets = class_sets(pooled)
-    micro = [s for s in sets if s not in CLASS_SETS[:-1]]
+    micro = [s for s in sets if s not in CLASS_SETS[:-1]]  # wide sets alone
     rows = []
-    for keys, part in pooled.group_by("reference", "system", "closure", maintain_order=True):
+    for found, part in pooled.group_by(*keys, maintain_order=True):
         values = {(r["class"], r["class_set"]): r for r in part.iter_rows(named=True)}
-        row: dict[str, str] = dict(
-            zip(("Reference", "System", "Tags"), map(str, keys), strict=True)
-        )
+        row: dict[str, str] = dict(zip(keys.values(), map(str, found), strict=True))
         row["Studies"] = _largest(part["studies"])
         row |= {f"{s} macro": _macro(s, values.get(("macro", s))) for s in sets}
         row |= {f"{s} micro": _interval(values.get(("micro", s))) for s in micro}
@@ -119,7 +125,7 @@ def _macro(class_set: str, row: Row | None) -> str:
     return text if row["defined"] == int(size[1]) else f"{text} ({row['defined']} classes)"
 
 
-def _label_classes(scores: pl.DataFrame) -> pl.DataFrame:
+def label_classes(scores: pl.DataFrame) -> pl.DataFrame:
     """One row per class; support, then MCC, P, R and F1 of each system."""
     systems = list(scores["system"].unique(maintain_order=True))
     rows = []
@@ -162,7 +168,7 @@ def _largest(column: pl.Series) -> str:
 
 
 def _interval(row: Row | None) -> str:
-    return interval(row["value"], row["low"], row["high"]) if row else UNDEFINED
+    return interval(row["value"], row.get("low"), row.get("high")) if row else UNDEFINED
 
 
 def _number(row: Row | None, digits: int = 2) -> str:
