@@ -16,7 +16,7 @@ from cxrqba.evaluate.gold import read_cxr_lt
 from cxrqba.evaluate.label_cases import Expert
 from cxrqba.evaluate.label_classes import CLASS_SETS, CXP_13, CXR_LT, LT_12, scored_classes
 from cxrqba.reference.tables import load_reference
-from cxrqba.schema import IMAGES, OBSERVATIONS, STUDIES
+from cxrqba.schema import IMAGES, OBSERVATIONS, SENTENCES, STUDIES
 from cxrqba.tables import frame
 
 REFERENCE = load_reference(Path(__file__).parents[2] / "resources" / "reference")
@@ -55,8 +55,8 @@ def evaluation(
     table: pl.DataFrame, rows: list[dict[str, Any]], expert: Expert, images: pl.DataFrame
 ) -> labels.Evaluation:
     settings = labels.Settings("test", bootstrap=10)
-    observations = frame(rows, OBSERVATIONS)
-    return labels.evaluate(table, observations, images, [expert], REFERENCE, settings)
+    inputs = labels.Inputs(table, frame([], SENTENCES), frame(rows, OBSERVATIONS), images)
+    return labels.evaluate(inputs, [expert], REFERENCE, settings)
 
 
 def test_twenty_five_classes_are_thirteen_and_twelve() -> None:
@@ -155,7 +155,11 @@ def test_every_way_to_count(tmp_path: Path) -> None:
     expert = Expert("gold", "mimic_cxr_jpg", path)
     variants = evaluation(table, rows, expert, frame([], IMAGES)).tables()["variants"]
     edema = variants.filter(
-        pl.col("class") == "Edema", system="ours", metric="recall", closure="exact"
+        pl.col("class") == "Edema",
+        system="ours",
+        metric="recall",
+        closure="exact",
+        sections="any section",
     )
     keys = ("certainty", "uncertain_reference", "without_graph")
     values = {tuple(r[k] for k in keys): r["value"] for r in edema.iter_rows(named=True)}
@@ -177,6 +181,59 @@ def test_every_way_to_count(tmp_path: Path) -> None:
         pl.col("class") == "macro", classes="positive in every system", class_set="CXP-13"
     )
     assert set(shared["defined"]) == {0}  # the keyword baseline finds nothing in empty reports
+
+
+@pytest.mark.parametrize(
+    ("later", "change", "expected"),
+    [
+        ("IMPRESSION", {}, False),  # denied altogether in the section that decides first
+        ("IMPRESSION", {"laterality": "left"}, True),  # the other side may have one
+        ("IMPRESSION", {"certainty": "uncertain"}, True),  # a doubtful denial decides nothing
+        ("WET_READ", {}, True),  # read before the findings, comes after them
+        ("ADDENDUM", {}, False),
+    ],
+)
+def test_precedence_of_sections(
+    tmp_path: Path, later: str, change: dict[str, Any], expected: bool
+) -> None:
+    path = write_lt(tmp_path, [("a", "s50000001", {"Pneumothorax"})])
+    common: dict[str, Any] = {"regions": [], "default_regions": [], "changes": []}
+    common["modifiers"] = {"temporal": [], "severity": [], "texture": [], "spread": []}
+    rows = [
+        {**observation("s50000001", "pneumothorax"), **common, "sent_ids": ["S01"]},
+        {
+            **observation("s50000001", "pneumothorax"),
+            **common,
+            "obs_id": "O02",
+            "positiveness": "neg",
+            "laterality": "bilateral",
+            "sent_ids": ["S02"],
+            **change,
+        },
+    ]
+    sentences = [
+        {"study_id": "s50000001", "sent_id": name, "section_type": kind}
+        for name, kind in (("S01", "FINDINGS"), ("S02", later))
+    ]
+    inputs = labels.Inputs(
+        studies("s50000001"),
+        frame(sentences, SENTENCES),
+        frame(rows, OBSERVATIONS),
+        frame([], IMAGES),
+    )
+    expert = Expert("LT", "cxr_lt", path)
+    found = labels.evaluate(inputs, [expert], REFERENCE, labels.Settings("test", bootstrap=0))
+    rates = found.tables()["variants"].filter(
+        pl.col("class") == "Pneumothorax", system="ours", metric="recall", closure="exact"
+    )
+    by_section = dict(
+        rates.filter(
+            certainty="uncertain", uncertain_reference="excluded", without_graph="negative"
+        )
+        .select("sections", "value")
+        .iter_rows()
+    )
+    assert by_section == {"any section": 1.0, "first to decide": float(expected)}
 
 
 def test_chest_imagenome_through_the_same_code(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from cxrqba.schema import (
     LABEL_VARIANTS,
     LEDGER,
     OBSERVATIONS,
+    SENTENCES,
     STUDIES,
     STUDY_LABELS,
 )
@@ -53,12 +54,11 @@ def evaluate(
     studies: pl.DataFrame,
     observations: pl.DataFrame,
     *experts: Expert,
-    images: pl.DataFrame | None = None,
     bootstrap: int = 10,
 ) -> dict[str, pl.DataFrame]:
     settings = labels.Settings("test", bootstrap=bootstrap)
-    films = frame([], IMAGES) if images is None else images
-    return labels.evaluate(studies, observations, films, experts, REFERENCE, settings).tables()
+    inputs = labels.Inputs(studies, frame([], SENTENCES), observations, frame([], IMAGES))
+    return labels.evaluate(inputs, experts, REFERENCE, settings).tables()
 
 
 def write_gold(folder: Path, rows: list[dict[str, Any]]) -> Path:

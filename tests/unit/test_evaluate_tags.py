@@ -11,7 +11,7 @@ import pytest
 from cxrqba.evaluate import labels, tags
 from cxrqba.evaluate.label_cases import Expert
 from cxrqba.reference.tables import load_reference
-from cxrqba.schema import IMAGES, LABEL_SCORES, OBSERVATIONS, STUDIES
+from cxrqba.schema import IMAGES, LABEL_SCORES, OBSERVATIONS, SENTENCES, STUDIES
 from cxrqba.tables import frame
 
 REFERENCE = load_reference(Path(__file__).parents[2] / "resources" / "reference")
@@ -135,9 +135,12 @@ def score(folder: Path, rows: list[dict[str, Any]]) -> pl.DataFrame:
     path = folder / "CXR1.xml"
     path.write_text(OPEN_I.format(study="CXR1", report="Text.", major="<major>normal</major>"))
     found = labels.evaluate(
-        frame([{"study_id": "CXR1", "report": "Text."}], STUDIES),
-        frame(rows, OBSERVATIONS),
-        frame([], IMAGES),
+        labels.Inputs(
+            frame([{"study_id": "CXR1", "report": "Text."}], STUDIES),
+            frame([], SENTENCES),
+            frame(rows, OBSERVATIONS),
+            frame([], IMAGES),
+        ),
         [Expert("Open-i", "openi_mesh", folder)],
         REFERENCE,
         labels.Settings("Open-i", bootstrap=5),

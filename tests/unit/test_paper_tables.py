@@ -164,6 +164,7 @@ def test_tables_of_label_classes_hold_their_own_sets_and_every_way(tmp_path: Pat
     ]
     scores = write_rows(tmp_path / "s.parquet", rows, schema.LABEL_SCORES)
     way = {"certainty": "uncertain", "uncertain_reference": "excluded", "classes": "fixed list"}
+    way["sections"] = "any section"
     ways = [
         {**label_row("macro", "CXP-13", "mcc", 0.61, defined=11), **way, "without_graph": failed}
         for failed in ("negative", "excluded")
@@ -173,9 +174,10 @@ def test_tables_of_label_classes_hold_their_own_sets_and_every_way(tmp_path: Pat
     table = class_table("Table 7", False, [scores], [variants], "Demo")
     classes, counted = (block.frame for block in table.blocks)
     assert classes.row(0) == ("Edema", "7", "–", "–", "0.50", "–")
+    value = "0.61 (11 classes)"
     assert counted.rows() == [
-        ("all", "excluded", "negative", "fixed list", "ours", "1,200", "0.61 (11 classes)", "–"),
-        ("all", "excluded", "excluded", "fixed list", "ours", "1,200", "0.61 (11 classes)", "–"),
+        ("all", "excluded", failed, "fixed list", "any section", "ours", "1,200", value, "–")
+        for failed in ("negative", "excluded")
     ]
     assert table.title == "Table 7. Finding tags per class of CheXpert (Demo)"
     tail = class_table("Table 8", True, [scores], [variants], "Demo")

@@ -53,6 +53,7 @@ rule evaluate_extraction:
 rule evaluate_labels:
     input:
         studies=shards_of("prepare_studies", "studies"),
+        sentences=shards_of("extract_sentences", "sentences"),
         observations=shards_of("build_graphs", "observations"),
         images=shards_of("prepare_studies", "images"),
         gold=gold("labels"),
@@ -77,7 +78,7 @@ rule evaluate_labels:
     message:
         "evaluate_labels: study labels against expert labels"
     shell:
-        "step evaluate_labels --studies {input.studies}"
+        "step evaluate_labels --studies {input.studies} --sentences {input.sentences}"
         " --observations {input.observations} --images {input.images}"
         " --reference resources/reference --scores {output.scores} --variants {output.variants}"
         " --study-labels {output.study_labels} --ledger {output.ledger}"

@@ -17,6 +17,7 @@ from cxrqba.schema import (
     LABEL_VARIANTS,
     LEDGER,
     OBSERVATIONS,
+    SENTENCES,
     STUDIES,
     STUDY_LABELS,
 )
@@ -50,13 +51,18 @@ def expert(given: LabelReference) -> Expert:
 
 def main() -> None:
     args = step.arguments(
-        __doc__, lists=("studies", "observations", "images"), files=("reference", *OUTPUTS)
+        __doc__,
+        lists=("studies", "sentences", "observations", "images"),
+        files=("reference", *OUTPUTS),
     )
     settings = Settings.model_validate(args.settings)
     found = labels.evaluate(
-        read_tables(args.studies, STUDIES),
-        read_tables(args.observations, OBSERVATIONS),
-        read_tables(args.images, IMAGES),
+        labels.Inputs(
+            read_tables(args.studies, STUDIES),
+            read_tables(args.sentences, SENTENCES),
+            read_tables(args.observations, OBSERVATIONS),
+            read_tables(args.images, IMAGES),
+        ),
         map(expert, settings.references),
         load_reference(args.reference),
         labels.Settings(settings.dataset, settings.bootstrap, settings.seed),

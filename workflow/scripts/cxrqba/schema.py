@@ -637,6 +637,7 @@ LABEL_VARIANTS = pl.Schema(
         "uncertain_reference": STR,  # a reference -1: excluded (default) or positive
         "without_graph": STR,  # studies that failed: negative (default) or excluded
         "classes": STR,  # fixed list (default) or positive in every system
+        "sections": STR,  # any section (default) or first to decide
     }
 )
 

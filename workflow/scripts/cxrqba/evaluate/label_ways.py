@@ -4,7 +4,8 @@ The paper leaves open what becomes of doubts on either side and of studies that 
 score is computed for all combinations of: the least certainty of an observation that counts; a
 reference -1 not scored or positive; studies without graph negative or left out (for all systems
 alike). Under the default, pooled scores are also given over the classes that have positives in the
-reference and in every system, which is the paper's rule; ours is a fixed list.
+reference and in every system, which is the paper's rule; ours is a fixed list. And
+with precedence of sections (:mod:`cxrqba.evaluate.label_sections`) instead of any positive.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from cxrqba.evaluate import metrics
 from cxrqba.evaluate.label_cases import Case
 from cxrqba.evaluate.label_predictions import CERTAINTIES, Labels
 
+ANY, PRECEDENCE = "any section", "first to decide"
 FIXED, SHARED = "fixed list", "positive in every system"
 EXCLUDED, POSITIVE, NEGATIVE = "excluded", "positive", "negative"
 
@@ -33,13 +35,20 @@ class Way:
     uncertain_reference: str = EXCLUDED  # a reference -1
     without_graph: str = NEGATIVE  # studies that failed
     classes: str = FIXED
+    sections: str = ANY  # first to decide: addendum, impression, findings, wet read, the rest
+
+    @property
+    def labels(self) -> str:
+        """Key of the labels of a system that this way scores."""
+        return self.certainty if self.sections == ANY else self.sections
 
 
 def ways() -> Iterator[Way]:
-    """The default first, then its paper's choice of classes, then every other way."""
+    """The default, then the paper's choice of classes, precedence, and every other way."""
     default = Way()
     yield default
     yield Way(classes=SHARED)
+    yield Way(sections=PRECEDENCE)
     for certainty, uncertain, failed in product(
         reversed(CERTAINTIES), (EXCLUDED, POSITIVE), (NEGATIVE, EXCLUDED)
     ):
@@ -54,12 +63,12 @@ def variant_rows(
     has_graph: npt.NDArray[np.bool_],
     dataset: str,
 ) -> list[dict[str, Any]]:
-    """LABEL_VARIANTS of a case; ``systems``: system -> least certainty -> labels."""
+    """LABEL_VARIANTS of a case; ``systems``: system -> :attr:`Way.labels` -> labels."""
     rows = []
     for way in ways():
         gold = counted_gold(case, way, has_graph)
         counts = {
-            system: metrics.confusion(gold, labels[way.certainty]).sum(axis=0)
+            system: metrics.confusion(gold, labels[way.labels]).sum(axis=0)
             for system, labels in systems.items()
         }
         subsets = case.subsets
@@ -90,6 +99,7 @@ def variant_rows(
                         "uncertain_reference": way.uncertain_reference,
                         "without_graph": way.without_graph,
                         "classes": way.classes,
+                        "sections": way.sections,
                     }
                 )
     return rows

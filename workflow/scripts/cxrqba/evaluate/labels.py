@@ -31,7 +31,8 @@ from cxrqba.evaluate.label_predictions import (
     our_labels,
     without_readings,
 )
-from cxrqba.evaluate.label_ways import variant_rows
+from cxrqba.evaluate.label_sections import precedent_labels
+from cxrqba.evaluate.label_ways import PRECEDENCE, variant_rows
 from cxrqba.reference.tables import Reference
 from cxrqba.schema import LABEL_SCORES, LABEL_VARIANTS, LEDGER, STUDY_LABELS
 from cxrqba.tables import frame
@@ -55,6 +56,16 @@ class Settings:
     dataset: str
     bootstrap: int = 1000
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Tables of a dataset: STUDIES, SENTENCES, OBSERVATIONS, IMAGES (for Chest ImaGenome alone)."""
+
+    studies: pl.DataFrame
+    sentences: pl.DataFrame
+    observations: pl.DataFrame
+    images: pl.DataFrame
 
 
 @dataclass
@@ -83,22 +94,13 @@ class Evaluation:
 
 
 def evaluate(
-    studies: pl.DataFrame,
-    observations: pl.DataFrame,
-    images: pl.DataFrame,
-    experts: Iterable[Expert],
-    reference: Reference,
-    settings: Settings,
+    inputs: Inputs, experts: Iterable[Expert], reference: Reference, settings: Settings
 ) -> Evaluation:
-    """Score all reference sets.
-
-    ``studies`` needs study_id, patient_id, report; ``images`` study_id, image_id (for Chest
-    ImaGenome alone).
-    """
-    with_graph = frozenset(observations["study_id"].unique())
+    """Score all reference sets."""
+    with_graph = frozenset(inputs.observations["study_id"].unique())
     result = Evaluation()
-    for case in cases(experts, reference, studies):
-        found = _systems(case, observations, images, reference, result)
+    for case in cases(experts, reference, inputs.studies):
+        found = _systems(case, inputs, reference, result)
         _remark(case, result)
         has_graph = np.array([s in with_graph for s in case.study_ids], dtype=np.bool_)
         protocol = _protocol(settings, case, int(np.count_nonzero(~has_graph)))
@@ -106,7 +108,7 @@ def evaluate(
         for system, predicted in default.items():
             result.scores += _score_rows(case, system, predicted, settings, protocol)
         if case.by_tags:
-            result.scores += _tag_variants(case, observations, settings, protocol)
+            result.scores += _tag_variants(case, inputs.observations, settings, protocol)
         else:
             result.variants += variant_rows(case, found, has_graph, settings.dataset)
         result.labels.append(_label_rows(case, default[OURS], default[BASELINE], with_graph))
@@ -114,21 +116,19 @@ def evaluate(
 
 
 def _systems(
-    case: Case,
-    observations: pl.DataFrame,
-    images: pl.DataFrame,
-    reference: Reference,
-    result: Evaluation,
+    case: Case, inputs: Inputs, reference: Reference, result: Evaluation
 ) -> dict[str, dict[str, Labels]]:
-    """System -> least certainty that counts -> its labels; only ours knows certainties."""
+    """System -> way to count -> its labels; only ours knows certainties and sections."""
     ours = {}
     for number, least in enumerate(CERTAINTIES, start=1):
-        rows = asserted(observations, CERTAINTIES[:number])
+        rows = asserted(inputs.observations, CERTAINTIES[:number])
         ours[least] = our_labels(case, without_readings(rows) if case.by_tags else rows)
-    found = {OURS: ours, BASELINE: dict.fromkeys(CERTAINTIES, keyword_labels(case, reference))}
+    if not case.by_tags:
+        ours[PRECEDENCE] = precedent_labels(case, inputs.observations, inputs.sentences, reference)
+    found = {OURS: ours, BASELINE: dict.fromkeys(ours, keyword_labels(case, reference))}
     if case.expert.imagenome is not None and not case.by_tags:
-        labels, unusable = imagenome_labels(case.expert.imagenome, case, images, reference)
-        found[IMAGENOME] = dict.fromkeys(CERTAINTIES, labels)
+        labels, unusable = imagenome_labels(case.expert.imagenome, case, inputs.images, reference)
+        found[IMAGENOME] = dict.fromkeys(ours, labels)
         for study, detail in unusable:
             result.ledger[study, "no_scene_graph", detail] = None
         if unusable:

@@ -23,6 +23,7 @@ WAYS = {
     "uncertain_reference": "Reference -1",
     "without_graph": "Studies without graph",
     "classes": "Classes",
+    "sections": "Sections",
     "system": "System",
 }
 CERTAINTIES = {
@@ -60,7 +61,9 @@ def class_table(
         "Other ways to count: the least certain observations that make a class positive, what a "
         "reference -1 is, and whether studies without graph count as negative or are left out for "
         "all systems; the first rows are the default. Positive in every system: only classes with "
-        "positives in the reference and in all systems, as in the paper.",
+        "positives in the reference and in all systems, as in the paper. First to decide: not any "
+        "positive counts, but what the first of addendum, impression, findings, wet read and the "
+        "rest says that asserts the class or denies it altogether.",
     ]
     return Table(name, caption, dataset, classes, blocks, notes)
 
