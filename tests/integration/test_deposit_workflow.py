@@ -36,7 +36,7 @@ def test_tables_and_figures_come_from_a_deposit_alone(tmp_path: Path) -> None:
     ran = set(re.findall(r"^(?:rule|localrule) (\w+):|\(Rule: (\w+)\)", text, flags=re.MULTILINE))
     names = {a or b for a, b in ran}
     assert names, text[-2000:]
-    late = re.compile(r"table_|figure_|summarize_run|index|provenance|all$")
+    late = re.compile(r"table_|figure_|summarize_run|index|provenance|default$")
     assert all(late.match(name) for name in names), names
     for kind in ("tables", "figures"):
         for path in (first / "results" / "notes" / kind).glob("*.csv"):
