@@ -46,6 +46,9 @@ def observation(study: str, finding: str, **more: Any) -> dict[str, Any]:
         "positiveness": "pos",
         "certainty": "certain",
         "from_report": True,
+        "modifiers": {"temporal": [], "severity": [], "texture": [], "spread": []},
+        "regions": [],
+        "default_regions": [],
         **more,
     }
 
