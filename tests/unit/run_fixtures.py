@@ -203,7 +203,7 @@ def record_run(results: Path) -> None:
     os.chdir(project)
     try:
         run_step(
-            "provenance", results="results/own", sums="results/own/provenance/SHA256SUMS",
+            "provenance", sums="results/own/provenance/SHA256SUMS",
             settings=json.dumps({"dataset": block.model_dump()}),
         )  # fmt: skip
     finally:

@@ -103,9 +103,8 @@ rule provenance:
     params:
         code=code("provenance"),
         settings=settings({"dataset": DATASET.model_dump()}),
-        results=RESULTS,
     message:
         "provenance: what the run was made of, checksums of all results"
     shell:
-        "step provenance --results {params.results:q} --sums {output.sums}"
-        " --settings {params.settings:q} --log {log} # code {params.code}"
+        "step provenance --sums {output.sums} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

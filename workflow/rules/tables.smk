@@ -396,3 +396,162 @@ rule table_5_agreement:
         "step table_5_agreement --scores {input.scores}"
         " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
         " --log {log} # code {params.code}"
+
+
+rule table_11_extraction_quality:
+    output:
+        csv="<results>/tables/table_11_extraction_quality.csv",
+        markdown="<results>/tables/table_11_extraction_quality.md",
+        html=report(
+            "<results>/tables/table_11_extraction_quality.html",
+            caption="../report/table_11_extraction_quality.rst",
+            category="6 Definitions (App. D and E)",
+            labels={"item": "Table 11", "what": "extraction quality"},
+        ),
+    log:
+        "<logs>/table_11_extraction_quality.log",
+    benchmark:
+        "<benchmarks>/table_11_extraction_quality.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_11_extraction_quality"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_11_extraction_quality"
+    shell:
+        "step table_11_extraction_quality --csv {output.csv} --markdown {output.markdown}"
+        " --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_12_text_quality:
+    output:
+        csv="<results>/tables/table_12_text_quality.csv",
+        markdown="<results>/tables/table_12_text_quality.md",
+        html=report(
+            "<results>/tables/table_12_text_quality.html",
+            caption="../report/table_12_text_quality.rst",
+            category="6 Definitions (App. D and E)",
+            labels={"item": "Table 12", "what": "text quality"},
+        ),
+    log:
+        "<logs>/table_12_text_quality.log",
+    benchmark:
+        "<benchmarks>/table_12_text_quality.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_12_text_quality"),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_12_text_quality"
+    shell:
+        "step table_12_text_quality --csv {output.csv} --markdown {output.markdown}"
+        " --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_13_study_templates:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        csv="<results>/tables/table_13_study_templates.csv",
+        markdown="<results>/tables/table_13_study_templates.md",
+        html=report(
+            "<results>/tables/table_13_study_templates.html",
+            caption="../report/table_13_study_templates.rst",
+            category="6 Definitions (App. D and E)",
+            labels={"item": "Table 13", "what": "study templates"},
+        ),
+    log:
+        "<logs>/table_13_study_templates.log",
+    benchmark:
+        "<benchmarks>/table_13_study_templates.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_13_study_templates"),
+        templates=templates_hash(),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_13_study_templates"
+    shell:
+        "step table_13_study_templates --questions {input.questions} --templates resources/templates"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_14_region_templates:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        csv="<results>/tables/table_14_region_templates.csv",
+        markdown="<results>/tables/table_14_region_templates.md",
+        html=report(
+            "<results>/tables/table_14_region_templates.html",
+            caption="../report/table_14_region_templates.rst",
+            category="6 Definitions (App. D and E)",
+            labels={"item": "Table 14", "what": "region templates"},
+        ),
+    log:
+        "<logs>/table_14_region_templates.log",
+    benchmark:
+        "<benchmarks>/table_14_region_templates.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_14_region_templates"),
+        templates=templates_hash(),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_14_region_templates"
+    shell:
+        "step table_14_region_templates --questions {input.questions} --templates resources/templates"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"
+
+
+rule table_15_finding_templates:
+    input:
+        questions=shards_of("generate_qa", "questions"),
+    output:
+        csv="<results>/tables/table_15_finding_templates.csv",
+        markdown="<results>/tables/table_15_finding_templates.md",
+        html=report(
+            "<results>/tables/table_15_finding_templates.html",
+            caption="../report/table_15_finding_templates.rst",
+            category="6 Definitions (App. D and E)",
+            labels={"item": "Table 15", "what": "finding templates"},
+        ),
+    log:
+        "<logs>/table_15_finding_templates.log",
+    benchmark:
+        "<benchmarks>/table_15_finding_templates.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    params:
+        code=code("table_15_finding_templates"),
+        templates=templates_hash(),
+        settings=settings({"title": DATASET.title}),
+    message:
+        "table_15_finding_templates"
+    shell:
+        "step table_15_finding_templates --questions {input.questions} --templates resources/templates"
+        " --csv {output.csv} --markdown {output.markdown} --settings {params.settings:q}"
+        " --log {log} # code {params.code}"

@@ -13,15 +13,16 @@ from cxrqba.tables import write_text
 
 
 def main() -> None:
-    args = step.arguments(__doc__, files=("results", "sums"))
+    args = step.arguments(__doc__, files=("sums",))
     dataset = DatasetConfig.model_validate(args.settings["dataset"])
     folder, project = args.sums.parent, Path.cwd()
-    record = run_record(args.results, project, dataset)
+    results = folder.parent
+    record = run_record(results, project, dataset)
     workflow = (project / "workflow" / "Snakefile").read_text(encoding="utf-8")
     write_text(workflow, folder / WORKFLOW)
     write_text(to_text(record), folder / RECORD)
-    write_text(crate(record, read_results(args.results)), folder / METADATA)
-    text = sums(args.results)
+    write_text(crate(record, read_results(results)), folder / METADATA)
+    text = sums(results)
     write_text(text, args.sums)
     step.log.info("provenance: %d files", text.count("\n"))
 

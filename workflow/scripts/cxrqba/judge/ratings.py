@@ -28,7 +28,7 @@ from cxrqba.schema import (
 
 _ASPECTS = (*TEXT_QUALITY, *EXTRACTION_QUALITY)
 _LEVELS = {**TEXT_QUALITY, **EXTRACTION_QUALITY}
-_BY_PART_TYPE = {
+BY_PART_TYPE = {
     ("RELEVANT_MAIN_ANSWER", "related_information"): "A",
     ("RELATED_INFO", "main_answer"): "A+",
     ("RELATED_INFO", "details"): "A+",
@@ -67,7 +67,7 @@ _CODES = {
 _CAUSES = {code: f"{a}={level}" for a, codes in _CODES.items() for level, code in codes.items()}
 _RELEVANCE = {
     (level, kind): _code(rating, "relevance", level)
-    for (level, kind), rating in _BY_PART_TYPE.items()
+    for (level, kind), rating in BY_PART_TYPE.items()
 }
 _CAUSES |= {code: f"relevance={level}" for (level, _), code in _RELEVANCE.items()}
 

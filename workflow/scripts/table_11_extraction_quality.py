@@ -1,0 +1,17 @@
+"""Write Table 11: levels of extraction quality and the best grade each allows."""
+
+from cxrqba import step
+from cxrqba.paper.definitions import extraction_quality_table
+from cxrqba.paper.settings import paper_settings
+from cxrqba.paper.tables import write_outputs
+
+
+def main() -> None:
+    args = step.arguments(__doc__, files=("csv", "markdown"))
+    table = extraction_quality_table(paper_settings(args.settings).title)
+    write_outputs(table, args.csv, args.markdown)
+    step.log.info("table_11_extraction_quality: %d rows", table.data.height)
+
+
+if __name__ == "__main__":
+    step.run(main)
