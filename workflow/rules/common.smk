@@ -138,9 +138,9 @@ def targets():
     if DATASET.evaluate.extraction:
         tables += ["table_extraction", "table_judge"]
     if DATASET.has_reports:
-        names = "2a_labels 2b_boxes 3_uniqueness 5_agreement 7_chexpert 8_cxr_lt 9_ms_cxr"
-        names += " 10_reflacx 11_extraction_quality 12_text_quality 13_study_templates"
-        names += " 14_region_templates 15_finding_templates leaks"
+        names = "2a_labels 2b_boxes 3_uniqueness 5_agreement 7_chexpert 8_cxr_lt"
+        names += " 9_ms_cxr 10_reflacx 11_extraction_quality 12_text_quality leaks"
+        names += " 13_study_templates 14_region_templates 15_finding_templates"
         tables += [f"table_{name}" for name in names.split()]
         figures += ["figure_1_examples", "figure_4_quality", "figure_5_tags"]
         figures += ["figure_6_lengths", "figure_12_confusion", "figure_box_thresholds"]
